@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "blockdevice.h"
+#include "flashevent.h"
+#include "imagesource.h"
+
+#include <stop_token>
+
+namespace burin {
+
+/// What a job is asked to do, and with how much of the machine. The defaults are what the benchmark
+/// found best (4 MiB writes, 4 in flight, 32 MiB of buffers).
+struct FlashPlan {
+    bool verify = true;
+    bool sha256 = true;
+    std::size_t chunkSize = 4 * kMiB; ///< a multiple of the logical block
+    unsigned depth = 4;               ///< writes or reads in flight
+    unsigned buffers = 8;             ///< of chunkSize each
+};
+
+/// Ways in which a person ends a job, or a part of it, early.
+struct FlashControl {
+    std::stop_token cancel;
+    std::stop_token skipVerify;
+};
+
+/// Writes the image and reads it back. Blocks until the job has ended and every thread that it started
+/// has come home, which a drive that hangs can delay. Order (SPEC 6.3): clear the first and the last MiB,
+/// flush, all but the first chunk, flush, the first chunk, flush, read back. Events of the job go to
+/// `observer`, but for Finished, which is the caller's: the drive is closed before it is said.
+[[nodiscard]] FlashReport runFlash(const FlashPlan& plan, ImageSource& source, BlockDevice& device,
+                                   const Observer& observer, const FlashControl& control);
+
+/// Compares the drive with the image and writes nothing. The verdict is Verified, Cancelled or Failed.
+[[nodiscard]] FlashReport runVerify(const FlashPlan& plan, ImageSource& source, BlockDevice& device,
+                                    const Observer& observer, const FlashControl& control);
+
+} // namespace burin

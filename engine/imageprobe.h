@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "error.h"
+#include "imagesource.h"
+#include "units.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace burin {
+
+enum class Compression { None, Gzip, Bzip2, Xz, Zstd };
+enum class Container { None, Zip, Tar };
+enum class PartitionTable { None, Mbr, Gpt };
+
+/// Something that people should know before they write the image; the words are in ui/errortext.cpp.
+enum class ImageWarning {
+    NoBootRecord,    ///< neither a partition table nor a boot record
+    WindowsInstaller,
+    ShorterThanItsTable, ///< a partition, the backup GPT or the ISO volume reaches beyond the end
+    NoIntegrityCheck,    ///< a format without any check: damage can't be noticed
+    ManyMembers,         ///< the container holds other candidates too; the largest was taken
+};
+
+/// The very file that was looked at; compared on the descriptor when the job starts and when it ends.
+struct FileIdentity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    Bytes size = 0;
+    std::int64_t modifiedNs = 0;
+    std::int64_t changedNs = 0;
+
+    bool operator==(const FileIdentity&) const = default;
+};
+
+struct ImagePartition {
+    Range range;
+    std::string name;       ///< GPT name, empty if none
+    std::string fileSystem; ///< as libblkid names it ("ext4", "vfat"), empty if not known
+    std::string label;      ///< of the file system
+    std::string type;       ///< what the table calls it, in words ("Linux", "EFI system")
+
+    bool operator==(const ImagePartition&) const = default;
+};
+
+/// What an image file is, as found by content, never by name.
+struct ImageInfo {
+    std::string path;
+    FileIdentity file;
+    Compression compression = Compression::None;
+    Container container = Container::None;
+    std::string member; ///< the path of the chosen member of a container
+    std::optional<Bytes> unpackedSize;
+    PartitionTable table = PartitionTable::None;
+    bool isoHybrid = false;            ///< an ISO 9660 volume is there too
+    std::uint32_t tableBlock = 512;    ///< the logical block that a GPT was made for
+    std::string fileSystem;            ///< of the whole image, where it has no table
+    std::string label;
+    std::vector<ImagePartition> partitions;
+    std::vector<ImageWarning> warnings;
+};
+
+/// Looks at a file: format by magic bytes, unpacked size, partitions, warnings. Blocks while it reads and
+/// unpacks the beginning; call it off the GUI thread. Errors: ImageUnreadable (also for a folder, detail
+/// "directory"), ImageEmpty, ImageFormatUnknown, ImageUnsupported (detail: the format's name),
+/// ImageNoMember, ImageEncrypted, ImageTruncated, ImageCorrupt, ImageNeedsMemory.
+[[nodiscard]] Result<ImageInfo> probeImage(const std::string& path, std::stop_token stop = {});
+
+/// Opens the image that was probed for one reading. ImageChanged if the file is not the same any more.
+[[nodiscard]] Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info);
+
+} // namespace burin

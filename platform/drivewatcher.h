@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "drivelist.h"
+
+#include <QObject>
+
+#include <memory>
+#include <vector>
+
+namespace burin {
+
+/// Keeps the list of drives up to date: udev's events where udevd runs, the kernel's own where it does not,
+/// changes of the mount table, and a plain re-read on demand. Lives in the GUI thread.
+class DriveWatcher : public QObject
+{
+    Q_OBJECT
+    Q_DISABLE_COPY_MOVE(DriveWatcher)
+
+public:
+    explicit DriveWatcher(ListOptions options, QObject* parent = nullptr);
+    ~DriveWatcher() override;
+
+    [[nodiscard]] const std::vector<DriveInfo>& drives() const { return m_drives; }
+    [[nodiscard]] const ListOptions& options() const { return m_options; }
+    void setOptions(ListOptions options);
+    void refresh();
+
+Q_SIGNALS:
+    /// Said only when something in the list differs from before.
+    void drivesChanged(const std::vector<burin::DriveInfo>& drives);
+
+private:
+    struct Private;
+    std::unique_ptr<Private> d;
+    ListOptions m_options;
+    std::vector<DriveInfo> m_drives;
+};
+
+} // namespace burin

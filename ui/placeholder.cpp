@@ -1,0 +1,1 @@
+int burinUiPlaceholder = 0;
