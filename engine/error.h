@@ -57,8 +57,8 @@ struct FlashError {
     ErrorCode code = ErrorCode::Internal;
     Phase phase = Phase::Preparing;
     int sysErrno = 0;                      ///< errno of the failing call, 0 if there was none
-    std::optional<std::uint64_t> offset;   ///< bytes from the start of the drive or image
-    std::string detail;
+    std::optional<std::uint64_t> offset{}; ///< bytes from the start of the drive or image
+    std::string detail{};
 
     bool operator==(const FlashError&) const = default;
 };

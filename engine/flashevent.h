@@ -27,7 +27,7 @@ enum class Verdict {
 
 /// A stretch in which the drive gave back something else than the image, or nothing.
 struct BadRange {
-    Range range;            ///< bytes of the image
+    Range range{};          ///< bytes of the image
     bool unreadable = false;
     int sysErrno = 0;       ///< of the failed read
     bool sameAgain = false; ///< a second read gave the same wrong bytes
@@ -67,7 +67,7 @@ struct FlashReport {
 /// A phase begins. `total`: bytes that it will go through, where known.
 struct PhaseStarted {
     Phase phase = Phase::Preparing;
-    std::optional<Bytes> total;
+    std::optional<Bytes> total{};
 };
 
 /// Progress within the phase: bytes that the drive has acknowledged (write) or given back (verify).
@@ -90,6 +90,7 @@ struct Retrying {
 
 /// Nothing has moved for 10 s: `drive` says who keeps us waiting, the drive or the image's file. The job goes on.
 struct Stalled {
+    Clock::time_point since;
     bool drive = true;
 };
 

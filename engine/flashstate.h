@@ -14,6 +14,7 @@ namespace burin {
 /// One pass over the image, as people see it: the write or the verify.
 struct PassState {
     std::optional<Clock::time_point> began;
+    std::optional<Clock::time_point> lastMove;
     Bytes done = 0;
     std::optional<Bytes> total;
     SpeedCurve curve;

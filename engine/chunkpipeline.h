@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "alignedbuffer.h"
+#include "closablequeue.h"
+#include "flashjob.h"
+#include "jobmonitor.h"
+#include "sha256.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace burin {
+
+/// A piece of the image as it lies on the drive: `data` is a multiple of the logical block, zeros after
+/// the image's own `imageBytes`.
+struct ChunkView {
+    std::size_t index = 0;
+    Offset offset = 0;
+    std::span<std::byte> data;
+    std::size_t imageBytes = 0;
+};
+
+/// Carries an image through: one thread reads and unpacks it into buffers, several do the work on each
+/// chunk, one takes the SHA-256, all at the same time and without copying. Buffers go round: a reader that
+/// is ahead waits for one.
+class ChunkPipeline
+{
+public:
+    /// Called in several threads at once, each chunk once, in about the order of the image. Errors go to
+    /// the monitor.
+    using Work = std::function<void(const ChunkView&)>;
+
+    ChunkPipeline(const FlashPlan& plan, ImageSource& source, BlockDevice& device, JobMonitor& monitor);
+
+    /// Reads the first chunk, which stays in memory until the end. Before anything is done to the drive:
+    /// what is wrong with an image mostly shows in its first bytes. Errors: the source's, ImageEmpty.
+    [[nodiscard]] Result<void> readFirst();
+    [[nodiscard]] ChunkView first();
+
+    /// Carries all further chunks through.
+    [[nodiscard]] Result<void> run(const Work& work);
+
+    /// Set when the end of the image was seen.
+    [[nodiscard]] std::optional<Bytes> imageSize() const { return m_imageSize; }
+    /// Once, at the end; empty if switched off.
+    [[nodiscard]] std::string sha256();
+
+private:
+    struct Chunk {
+        AlignedBuffer buffer;
+        ChunkView view;
+        std::atomic<int> holders = 0;
+    };
+
+    void readAll();
+    [[nodiscard]] bool fill(Chunk& chunk);
+    void release(Chunk& chunk);
+
+    const FlashPlan& m_plan;
+    ImageSource& m_source;
+    BlockDevice& m_device;
+    JobMonitor& m_monitor;
+
+    Chunk m_first;
+    std::vector<std::unique_ptr<Chunk>> m_chunks;
+    ClosableQueue<Chunk*> m_free;
+    ClosableQueue<Chunk*> m_work;
+    ClosableQueue<Chunk*> m_digest;
+    std::optional<Sha256> m_sha;
+    std::size_t m_nextIndex = 0; // of the reader
+    std::optional<Bytes> m_imageSize;
+};
+
+} // namespace burin

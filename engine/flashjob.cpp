@@ -1,0 +1,305 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "flashjob.h"
+
+#include "alignedbuffer.h"
+#include "badranges.h"
+#include "chunkdigest.h"
+#include "chunkpipeline.h"
+#include "jobmonitor.h"
+#include "verifier.h"
+#include "writer.h"
+
+#include <cstring>
+#include <mutex>
+
+namespace burin {
+
+namespace {
+
+/// What writing and comparing have in common: the parts of a job and its report.
+class Job
+{
+public:
+    Job(const FlashPlan& plan, ImageSource& source, BlockDevice& device, const Observer& observer,
+        const FlashControl& control) :
+        m_plan(plan), m_source(source), m_device(device), m_control(control),
+        m_monitor(device, source, observer, control.cancel), m_pipeline(plan, source, device, m_monitor)
+    {
+        m_report.driveSize = device.size();
+        m_report.logicalBlock = device.logicalBlock();
+        m_report.chunkSize = plan.chunkSize;
+    }
+
+protected:
+    void begin(Phase phase, std::optional<Bytes> total = {})
+    {
+        m_report.endedIn = phase;
+        m_began = Clock::now();
+        m_monitor.begin(phase, total);
+    }
+    [[nodiscard]] std::chrono::nanoseconds sinceBegin() const { return Clock::now() - m_began; }
+    [[nodiscard]] Result<void> checkFits() const
+    {
+        const auto size = m_source.unpackedSize();
+        if (size && *size > m_device.size()) {
+            return failure(ErrorCode::ImageTooLarge);
+        }
+        return {};
+    }
+    /// The report of a job that ended with this result; `good` is the verdict of one that nothing stopped.
+    [[nodiscard]] FlashReport report(const Result<void>& result, Verdict good)
+    {
+        m_monitor.sayProgress();
+        m_report.retries = m_monitor.retries();
+        m_report.imageSize = m_pipeline.imageSize();
+        if (!result) {
+            m_report.verdict = Verdict::Failed;
+            m_report.error = result.error();
+            m_report.error->phase = m_report.endedIn;
+        } else if (m_monitor.cancelled()) {
+            m_report.verdict = Verdict::Cancelled;
+        } else if (!m_report.badRanges.empty()) {
+            m_report.verdict = Verdict::Failed;
+            const auto& first = m_report.badRanges.front();
+            m_report.error = {.code = first.unreadable ? ErrorCode::ReadBackFailed : ErrorCode::VerifyMismatch,
+                              .phase = Phase::Verifying,
+                              .sysErrno = first.sysErrno,
+                              .offset = first.range.offset,
+                              .detail = {}};
+        } else {
+            m_report.verdict = good;
+        }
+        return m_report;
+    }
+
+    const FlashPlan& m_plan;
+    ImageSource& m_source;
+    BlockDevice& m_device;
+    const FlashControl& m_control;
+    JobMonitor m_monitor;
+    ChunkPipeline m_pipeline;
+    FlashReport m_report;
+
+private:
+    Clock::time_point m_began;
+};
+
+class FlashJob : public Job
+{
+public:
+    using Job::Job;
+
+    FlashReport run()
+    {
+        const auto result = write();
+        const bool whole = result && !m_monitor.cancelled();
+        if (!whole || !m_plan.verify || m_control.skipVerify.stop_requested()) {
+            return report(result, Verdict::WrittenNotVerified);
+        }
+        return verify();
+    }
+
+private:
+    [[nodiscard]] Result<void> write();
+    [[nodiscard]] Result<void> writeImage();
+    [[nodiscard]] Result<void> flush();
+    [[nodiscard]] Result<void> onWorker(const std::function<Result<void>()>& step);
+    void writeChunk(const ChunkView& chunk);
+    FlashReport verify();
+
+    std::mutex m_mutex;
+    std::vector<ChunkDigest> m_digests;
+};
+
+/// Runs one step in a worker thread, so that this one can watch the drive meanwhile.
+Result<void> FlashJob::onWorker(const std::function<Result<void>()>& step)
+{
+    return m_monitor.run({[this, &step] {
+        if (auto done = step(); !done) {
+            m_monitor.fail(done.error());
+        }
+    }});
+}
+
+Result<void> FlashJob::flush()
+{
+    return onWorker([this] {
+        const JobMonitor::InFlight inFlight(m_monitor);
+        auto flushed = m_device.flush();
+        // Flushing tells little of which drive was flushed: a swapped card has nothing to flush.
+        if (auto same = m_device.checkIdentity(); !same) {
+            return same;
+        }
+        return flushed;
+    });
+}
+
+void FlashJob::writeChunk(const ChunkView& chunk)
+{
+    const ChunkDigest digest = digestChunk(chunk.data, m_device.logicalBlock());
+    {
+        const std::scoped_lock lock(m_mutex);
+        if (m_digests.size() <= chunk.index) {
+            m_digests.resize(chunk.index + 1);
+        }
+        m_digests[chunk.index] = digest;
+    }
+    if (auto written = writeWithRetries(m_device, m_monitor, chunk.offset, chunk.data); !written) {
+        m_monitor.fail(written.error());
+        return;
+    }
+    m_monitor.acknowledge(chunk.imageBytes);
+}
+
+Result<void> FlashJob::writeImage()
+{
+    m_report.driveTouched = true;
+    auto done = onWorker([this] { return clearEnds(m_device, m_monitor); });
+    if (done && !m_monitor.cancelled()) {
+        done = flush();
+    }
+    if (done && !m_monitor.cancelled()) {
+        done = m_pipeline.run([this](const ChunkView& chunk) { writeChunk(chunk); });
+    }
+    m_report.writeTime = sinceBegin();
+    if (!done || m_monitor.cancelled()) {
+        return done;
+    }
+    begin(Phase::Flushing);
+    done = flush();
+    if (done && !m_monitor.cancelled()) {
+        done = onWorker([this] {
+            writeChunk(m_pipeline.first());
+            return Result<void>();
+        });
+    }
+    if (done && !m_monitor.cancelled()) {
+        done = flush();
+    }
+    m_report.flushTime = sinceBegin();
+    return done;
+}
+
+Result<void> FlashJob::write()
+{
+    begin(Phase::Preparing);
+    auto ready = checkFits();
+    if (ready) {
+        ready = m_pipeline.readFirst();
+    }
+    if (!ready || m_monitor.cancelled()) {
+        return ready;
+    }
+    begin(Phase::Writing, m_source.unpackedSize());
+    auto done = writeImage();
+    m_report.bytesWritten = m_monitor.done();
+    if (done && !m_monitor.cancelled()) {
+        m_report.sha256 = m_pipeline.sha256();
+    }
+    return done;
+}
+
+FlashReport FlashJob::verify()
+{
+    begin(Phase::Verifying, m_pipeline.imageSize());
+    auto read = readBack(m_plan, m_digests, m_pipeline.imageSize().value_or(0), m_device, m_monitor,
+                         m_control.skipVerify);
+    m_report.verifyTime = sinceBegin();
+    if (!read) {
+        m_report.bytesVerified = m_monitor.done();
+        return report(std::unexpected(read.error()), Verdict::Failed);
+    }
+    m_report.bytesVerified = read->bytesRead;
+    m_report.badRanges = std::move(read->badRanges);
+    m_report.counterfeit = read->counterfeit;
+    return report({}, read->complete ? Verdict::Verified : Verdict::WrittenNotVerified);
+}
+
+class VerifyJob : public Job
+{
+public:
+    using Job::Job;
+
+    FlashReport run()
+    {
+        auto result = compareAll();
+        m_report.verifyTime = sinceBegin();
+        m_report.bytesVerified = m_monitor.done();
+        if (result && !m_monitor.cancelled()) {
+            m_report.sha256 = m_pipeline.sha256();
+        }
+        return report(result, Verdict::Verified);
+    }
+
+private:
+    [[nodiscard]] Result<void> compareAll();
+    void compare(const ChunkView& chunk);
+
+    std::mutex m_mutex;
+};
+
+Result<void> VerifyJob::compareAll()
+{
+    begin(Phase::Preparing);
+    auto ready = checkFits();
+    if (ready) {
+        ready = m_pipeline.readFirst();
+    }
+    if (!ready || m_monitor.cancelled()) {
+        return ready;
+    }
+    begin(Phase::Verifying, m_source.unpackedSize());
+    auto done = m_monitor.run({[this] { compare(m_pipeline.first()); }});
+    if (done && !m_monitor.cancelled()) {
+        done = m_pipeline.run([this](const ChunkView& chunk) { compare(chunk); });
+    }
+    return done;
+}
+
+void VerifyJob::compare(const ChunkView& chunk)
+{
+    const AlignedBuffer buffer(chunk.data.size());
+    const auto read = [&]() -> Result<void> {
+        const JobMonitor::InFlight inFlight(m_monitor);
+        return m_device.readAt(chunk.offset, buffer.span());
+    };
+    const auto equal = [&] { return std::memcmp(buffer.span().data(), chunk.data.data(), chunk.imageBytes) == 0; };
+    auto done = read();
+    if (!done && done.error().code == ErrorCode::ReadBackFailed) {
+        done = read();
+    }
+    if (!done && done.error().code != ErrorCode::ReadBackFailed) {
+        m_monitor.fail(done.error());
+        return;
+    }
+    if (!done || !equal()) {
+        BadRange bad{.range = {.offset = chunk.offset, .length = chunk.imageBytes},
+                     .unreadable = !done,
+                     .sysErrno = done ? 0 : done.error().sysErrno};
+        if (done) {
+            const ChunkDigest seen = digestChunk(buffer.span(), m_device.logicalBlock());
+            bad.sameAgain = read() && digestChunk(buffer.span(), m_device.logicalBlock()) == seen;
+        }
+        const std::scoped_lock lock(m_mutex);
+        addBadRange(m_report.badRanges, bad);
+        m_monitor.post(RangeDiffered{bad});
+    }
+    m_monitor.acknowledge(chunk.imageBytes);
+}
+
+} // namespace
+
+FlashReport runFlash(const FlashPlan& plan, ImageSource& source, BlockDevice& device, const Observer& observer,
+                     const FlashControl& control)
+{
+    return FlashJob(plan, source, device, observer, control).run();
+}
+
+FlashReport runVerify(const FlashPlan& plan, ImageSource& source, BlockDevice& device, const Observer& observer,
+                      const FlashControl& control)
+{
+    return VerifyJob(plan, source, device, observer, control).run();
+}
+
+} // namespace burin

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "writer.h"
+
+#include "alignedbuffer.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+
+namespace burin {
+
+using namespace std::chrono_literals;
+
+Result<void> writeWithRetries(BlockDevice& device, JobMonitor& monitor, Offset offset,
+                              std::span<const std::byte> data)
+{
+    static constexpr std::array<std::chrono::milliseconds, 3> kDelays{200ms, 800ms, 2400ms};
+    for (std::size_t tries = 0;; ++tries) {
+        auto written = [&] {
+            const JobMonitor::InFlight inFlight(monitor);
+            return device.writeAt(offset, data);
+        }();
+        if (written) {
+            return written;
+        }
+        // A swapped card answers with errors of its own; which card it is matters more than what it said.
+        if (auto same = device.checkIdentity(); !same) {
+            return same;
+        }
+        const FlashError& error = written.error();
+        const bool mayPass = error.code == ErrorCode::WriteFailed && error.sysErrno == EIO;
+        if (!mayPass || tries == kDelays.size()) {
+            return written;
+        }
+        monitor.post(Retrying{.offset = error.offset.value_or(offset), .sysErrno = error.sysErrno});
+        if (!monitor.pause(kDelays.at(tries))) {
+            return written;
+        }
+        if (auto same = device.checkIdentity(); !same) {
+            return same;
+        }
+    }
+}
+
+Result<void> clearEnds(BlockDevice& device, JobMonitor& monitor)
+{
+    const auto length = static_cast<std::size_t>(std::min<Bytes>(kMiB, device.size()));
+    const AlignedBuffer zeros(length);
+    const Offset last = alignDown(device.size() - length, device.logicalBlock());
+    if (auto cleared = writeWithRetries(device, monitor, 0, zeros.span()); !cleared) {
+        return cleared;
+    }
+    return writeWithRetries(device, monitor, last, zeros.span());
+}
+
+} // namespace burin
