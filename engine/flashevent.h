@@ -46,18 +46,18 @@ struct Counterfeit {
 /// What a job did, whatever way it ended.
 struct FlashReport {
     Verdict verdict = Verdict::Failed;
-    std::optional<FlashError> error; ///< exactly when the verdict is Failed
+    std::optional<FlashError> error{}; ///< exactly when the verdict is Failed
     Phase endedIn = Phase::Preparing;
-    std::optional<Bytes> imageSize;  ///< unpacked, once the end was seen
+    std::optional<Bytes> imageSize{}; ///< unpacked, once the end was seen
     Bytes driveSize = 0;
     std::uint32_t logicalBlock = 0;
     Bytes chunkSize = 0;
     Bytes bytesWritten = 0;          ///< of the image, acknowledged by the drive
     Bytes bytesVerified = 0;
     bool driveTouched = false;       ///< false: not one byte of the drive was changed
-    std::vector<BadRange> badRanges; ///< in order of offset
-    std::optional<Counterfeit> counterfeit;
-    std::string sha256;              ///< of the unpacked image, hex; empty if switched off or not reached
+    std::vector<BadRange> badRanges{}; ///< in order of offset
+    std::optional<Counterfeit> counterfeit{};
+    std::string sha256{};            ///< of the unpacked image, hex; empty if switched off or not reached
     unsigned retries = 0;
     std::chrono::nanoseconds writeTime{};
     std::chrono::nanoseconds flushTime{};

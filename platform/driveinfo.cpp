@@ -22,6 +22,32 @@ std::string driveName(const DriveInfo& drive)
     return drive.model.empty() ? drive.vendor : drive.vendor + ' ' + drive.model;
 }
 
+FlashError protectionError(const DriveInfo& drive)
+{
+    const Protection reason = drive.protections.empty() ? Protection{} : drive.protections.front();
+    FlashError error{.code = ErrorCode::DriveProtected, .detail = reason.detail};
+    switch (reason.kind) {
+    case ProtectionKind::SystemDisk:
+        error.code = ErrorCode::DriveIsSystem;
+        break;
+    case ProtectionKind::HoldsImage:
+        error.code = ErrorCode::DriveHoldsImage;
+        break;
+    case ProtectionKind::WriteProtected:
+        error.code = ErrorCode::DriveReadOnly;
+        break;
+    case ProtectionKind::NoMedium:
+        error.code = ErrorCode::DriveNoMedium;
+        break;
+    case ProtectionKind::StackInUse:
+    case ProtectionKind::NamedInFstab:
+    case ProtectionKind::NamedInCrypttab:
+    case ProtectionKind::CannotTell:
+        break;
+    }
+    return error;
+}
+
 bool needsTypedName(const DriveInfo& drive)
 {
     if (drive.bus == Bus::Loop || drive.bus == Bus::File) {

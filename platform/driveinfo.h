@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/error.h"
 #include "engine/units.h"
 
 #include <cstdint>
@@ -65,6 +66,7 @@ struct DriveInfo {
     bool rotational = false;
     bool readOnly = false;
     bool cardReader = false;
+    std::string writeCache; ///< "write back" or "write through" (queue/write_cache), empty if not known
     std::vector<DriveContent> contents;
     std::vector<std::string> mountPoints; ///< of all contents and of the disk itself
 
@@ -77,6 +79,9 @@ struct DriveInfo {
 
 /// "SanDisk Ultra Fit", or the node where the drive tells no name.
 [[nodiscard]] std::string driveName(const DriveInfo& drive);
+
+/// What an attempt to write a drive that the guard protects ends in. Call it only for such a drive.
+[[nodiscard]] FlashError protectionError(const DriveInfo& drive);
 
 /// Internal, rotating, over 256 GB or with over 64 GB of data: hidden or last, and confirmed by typing the
 /// model's name (SPEC 4.5).

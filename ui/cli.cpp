@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli.h"
+
+#include "words.h"
+
+#include <QCommandLineParser>
+#include <QFile>
+#include <QJsonDocument>
+#include <QUrl>
+
+#include <array>
+#include <cstdio>
+
+namespace burin {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct Command {
+    QLatin1StringView name;
+    int (*run)(const QStringList&);
+};
+
+constexpr std::array kCommands{Command{"list"_L1, cli::runList}, Command{"info"_L1, cli::runInfo},
+                               Command{"flash"_L1, cli::runFlash}, Command{"verify"_L1, cli::runVerify},
+                               Command{"demo"_L1, cli::runDemo}};
+
+QString usage()
+{
+    return Words::tr("Usage: burin [IMAGE]                 opens the window\n"
+                     "       burin list                    the drives, and why some are protected\n"
+                     "       burin info IMAGE              what an image is\n"
+                     "       burin flash IMAGE DRIVE       writes the image and proves that it arrived\n"
+                     "       burin verify IMAGE DRIVE      compares the drive with the image\n"
+                     "       burin demo                    writes and verifies a virtual drive\n"
+                     "       burin COMMAND --help          the options of a command\n"
+                     "       burin --version\n");
+}
+
+void print(std::FILE* stream, const QString& text)
+{
+    const QByteArray bytes = text.toLocal8Bit();
+    (void)std::fwrite(bytes.constData(), 1, static_cast<std::size_t>(bytes.size()), stream);
+    (void)std::fflush(stream);
+}
+
+} // namespace
+
+bool isCommand(const QString& word)
+{
+    return word == "--help"_L1 || word == "-h"_L1 || word == "--version"_L1 || word == "help"_L1
+        || std::ranges::any_of(kCommands, [&](const Command& command) { return command.name == word; });
+}
+
+int runCommand(const QStringList& arguments)
+{
+    const QString word = arguments.value(1);
+    if (word == "--version"_L1) {
+        cli::printOut(u"burin " BURIN_VERSION "\n"_s);
+        return 0;
+    }
+    for (const Command& command : kCommands) {
+        if (command.name == word) {
+            return command.run(arguments);
+        }
+    }
+    cli::printOut(usage());
+    return 0;
+}
+
+namespace cli {
+
+bool parse(QCommandLineParser& parser, const QStringList& arguments, int& status)
+{
+    const auto help = parser.addHelpOption();
+    // The command's name stands where the parser expects the program's.
+    if (!parser.parse(QStringList(u"burin "_s + arguments.value(1)) + arguments.mid(2))) {
+        status = usageError(parser.errorText());
+        return false;
+    }
+    if (parser.isSet(help)) {
+        printOut(parser.helpText());
+        status = 0;
+        return false;
+    }
+    return true;
+}
+
+void printOut(const QString& text)
+{
+    print(stdout, text);
+}
+
+void printError(const QString& text)
+{
+    print(stderr, text);
+}
+
+int refuse(const FlashError& error, const ErrorContext& context, bool json, ExitStatus status)
+{
+    const ErrorText words = errorText(error, context);
+    printError(u"burin: %1: %2\n"_s.arg(words.title, words.text));
+    if (!words.details.isEmpty()) {
+        printError(u"burin: %1\n"_s.arg(words.details));
+    }
+    if (json) {
+        const QJsonObject event{{u"event"_s, u"finished"_s},
+                                {u"verdict"_s, verdictWord(Verdict::Failed)},
+                                {u"drive_touched"_s, false},
+                                {u"error"_s, errorToJson(error, context)}};
+        printOut(QString::fromUtf8(QJsonDocument(event).toJson(QJsonDocument::Compact)) + u'\n');
+    }
+    return static_cast<int>(status);
+}
+
+int usageError(const QString& text)
+{
+    printError(u"burin: %1\n"_s.arg(text));
+    return static_cast<int>(ExitStatus::Usage);
+}
+
+std::string toPath(const QString& argument)
+{
+    const QUrl url(argument);
+    if (url.isLocalFile()) {
+        return QFile::encodeName(url.toLocalFile()).toStdString();
+    }
+    return QFile::encodeName(argument).toStdString();
+}
+
+} // namespace cli
+
+} // namespace burin

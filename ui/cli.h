@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/error.h"
+#include "errortext.h"
+#include "report.h"
+
+#include <QString>
+#include <QStringList>
+
+class QCommandLineParser;
+
+namespace burin {
+
+/// Whether the first argument is a command of the command line; else burin opens its window.
+[[nodiscard]] bool isCommand(const QString& word);
+
+/// Runs `burin COMMAND ARGUMENTS...` (SPEC 8) under a QCoreApplication, which it does not need to be
+/// running, and returns the exit status. `arguments` begins with the program's name.
+[[nodiscard]] int runCommand(const QStringList& arguments);
+
+namespace cli {
+
+// What the commands share.
+
+/// Parses; on --help or an error prints and fills `status`, and the command returns it.
+[[nodiscard]] bool parse(QCommandLineParser& parser, const QStringList& arguments, int& status);
+void printOut(const QString& text);
+void printError(const QString& text);
+/// Prints an error in words (as JSON too where asked) and returns the exit status for it.
+int refuse(const FlashError& error, const ErrorContext& context, bool json,
+           ExitStatus status = ExitStatus::Refused);
+int usageError(const QString& text);
+/// The arguments' own bytes, so that any file name works.
+[[nodiscard]] std::string toPath(const QString& argument);
+
+int runList(const QStringList& arguments);
+int runInfo(const QStringList& arguments);
+int runFlash(const QStringList& arguments);
+int runVerify(const QStringList& arguments);
+int runDemo(const QStringList& arguments);
+
+} // namespace cli
+
+} // namespace burin

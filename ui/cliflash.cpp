@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli.h"
+#include "clijob.h"
+#include "ejectwords.h"
+#include "formatting.h"
+#include "platform/drivelist.h"
+#include "words.h"
+
+#include <QCommandLineParser>
+#include <QTextStream>
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace burin::cli {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct Choice {
+    FlashRequest request;
+    bool json = false;
+    QString driveWord; ///< as it was typed
+};
+
+ErrorContext context(const Choice& choice)
+{
+    ErrorContext words = errorContext(choice.request, {});
+    if (choice.request.drive.path.empty()) {
+        words.drive = choice.driveWord;
+    }
+    return words;
+}
+
+void addSharedOptions(QCommandLineParser& parser)
+{
+    parser.addPositionalArgument(u"IMAGE"_s, Words::tr("The image's file, packed or not."));
+    parser.addPositionalArgument(
+        u"DRIVE"_s, Words::tr("A drive by node (/dev/sdb), by-id link or serial number; see burin list."));
+    parser.addOptions({{u"json"_s, Words::tr("Print one JSON event per line on standard output.")},
+                       {u"loop"_s, Words::tr("DRIVE may be a loop device.")},
+                       {u"file"_s, Words::tr("DRIVE is a regular file that stands for a drive.")},
+                       {u"no-sha256"_s, Words::tr("Leave out the image's SHA-256.")}});
+}
+
+/// Finds out what IMAGE and DRIVE are. False: refused, with `status` to return.
+bool choose(const QCommandLineParser& parser, Choice& choice, int& status)
+{
+    choice.json = parser.isSet(u"json"_s);
+    const QStringList words = parser.positionalArguments();
+    if (words.size() != 2) {
+        status = usageError(words.size() > 2 ? Words::tr("one drive at a time, for now")
+                                             : Words::tr("needs an image and a drive; see --help"));
+        return false;
+    }
+    choice.driveWord = words[1];
+    const std::string image = toPath(words[0]);
+    choice.request.image.path = image;
+    const auto info = probeImage(image);
+    if (!info) {
+        status = refuse(info.error(), context(choice), choice.json);
+        return false;
+    }
+    choice.request.image = *info;
+    ListOptions options{.loops = parser.isSet(u"loop"_s), .keptFiles = {image}, .files = {}};
+    const std::string drive = toPath(words[1]);
+    if (parser.isSet(u"file"_s)) {
+        options.files = {drive};
+    }
+    const auto found = findDrive(drive, listDrives(options));
+    if (!found) {
+        status = refuse(found.error(), context(choice), choice.json);
+        return false;
+    }
+    choice.request.drive = *found;
+    choice.request.plan.sha256 = !parser.isSet(u"no-sha256"_s);
+    return true;
+}
+
+/// What stands against the write before anyone is asked.
+std::optional<FlashError> objection(const FlashRequest& request)
+{
+    if (request.drive.access != Access::Write) {
+        return protectionError(request.drive);
+    }
+    if (request.image.unpackedSize && *request.image.unpackedSize > request.drive.size) {
+        return FlashError{.code = ErrorCode::ImageTooLarge};
+    }
+    return {};
+}
+
+QString ask(const QString& question)
+{
+    printError(question);
+    QTextStream input(stdin);
+    return input.readLine();
+}
+
+/// SPEC 4.5, 8: a question on a terminal, --yes, and for drives that are no sticks the name itself.
+bool confirmed(const QCommandLineParser& parser, const DriveInfo& drive, int& status)
+{
+    const QString name = QString::fromStdString(driveName(drive));
+    const QString title = u"%1 (%2)"_s.arg(driveTitle(drive), QString::fromStdString(drive.node));
+    const bool terminal = ::isatty(STDIN_FILENO) == 1;
+    status = static_cast<int>(ExitStatus::Refused);
+    if (needsTypedName(drive)) {
+        if (parser.value(u"confirm-model"_s) == name) {
+            return true;
+        }
+        if (!terminal || parser.isSet(u"yes"_s) || parser.isSet(u"confirm-model"_s)) {
+            printError(Words::tr("burin: %1 is large, internal or holds much data. If it is the right one, say "
+                                 "--confirm-model '%2'. Nothing was written.\n").arg(title, name));
+            return false;
+        }
+        printError(Words::tr("Everything on %1 will be erased.\n").arg(title));
+        if (ask(Words::tr("Type its name, %1, to go on: ").arg(name)).trimmed() == name) {
+            return true;
+        }
+    } else {
+        if (parser.isSet(u"yes"_s)) {
+            return true;
+        }
+        if (!terminal) {
+            printError(Words::tr("burin: there is no terminal to ask on. Say --yes to erase %1. Nothing was written.\n")
+                           .arg(title));
+            return false;
+        }
+        printError(u"%1\n  %2\n"_s.arg(title, driveSubtitle(drive)));
+        const QString answer = ask(Words::tr("Erase and flash it? Type yes: ")).trimmed();
+        if (answer == Words::tr("yes") || answer == "yes"_L1) {
+            return true;
+        }
+    }
+    printError(Words::tr("burin: not confirmed. Nothing was written.\n"));
+    return false;
+}
+
+bool acceptable(const QCommandLineParser& parser, const ImageInfo& image)
+{
+    for (const auto warning : image.warnings) {
+        printError(Words::tr("burin: note: %1\n").arg(warningText(warning)));
+    }
+    if (std::ranges::contains(image.warnings, ImageWarning::ShorterThanItsTable) && !parser.isSet(u"allow-short"_s)) {
+        printError(Words::tr("burin: the image is probably incomplete. Download it again, or say --allow-short. "
+                             "Nothing was written.\n"));
+        return false;
+    }
+    return true;
+}
+
+} // namespace
+
+int runFlash(const QStringList& arguments)
+{
+    QCommandLineParser parser;
+    parser.setApplicationDescription(
+        Words::tr("Writes the image to the drive, reads it back and says whether every byte arrived.\n"
+                  "Everything on the drive is erased. Exit status: 0 verified (or written, with --no-verify), 1 usage,\n"
+                  "2 refused before anything was written, 3 failed while writing, 4 the drive differs, 5 cancelled."));
+    addSharedOptions(parser);
+    parser.addOptions(
+        {{u"yes"_s, Words::tr("Don't ask before erasing. Not enough for large or internal drives.")},
+         {u"confirm-model"_s, Words::tr("The model name of a large or internal drive, in place of a question."), u"NAME"_s},
+         {u"no-verify"_s, Words::tr("Don't read the drive back.")},
+         {u"allow-short"_s, Words::tr("Write an image that seems to be cut short.")},
+         {u"eject"_s, Words::tr("Eject the drive afterwards, if all is well.")}});
+    int status = 0;
+    Choice choice;
+    if (!parse(parser, arguments, status) || !choose(parser, choice, status)) {
+        return status;
+    }
+    if (const auto error = objection(choice.request)) {
+        return refuse(*error, context(choice), choice.json);
+    }
+    if (!acceptable(parser, choice.request.image)) {
+        return static_cast<int>(ExitStatus::Refused);
+    }
+    if (!confirmed(parser, choice.request.drive, status)) {
+        return status;
+    }
+    choice.request.plan.verify = !parser.isSet(u"no-verify"_s);
+    const FlashReport report = CliJob(choice.json).run(choice.request);
+    if (parser.isSet(u"eject"_s) && exitStatus(report) == ExitStatus::Good) {
+        printError(ejectSentence(choice.request.drive, ejectDrive(choice.request.drive)) + u'\n');
+    }
+    return static_cast<int>(exitStatus(report));
+}
+
+int runVerify(const QStringList& arguments)
+{
+    QCommandLineParser parser;
+    parser.setApplicationDescription(
+        Words::tr("Compares the drive with the image and writes nothing.\n"
+                  "Exit status: 0 equal, 1 usage, 2 refused, 4 the drive differs or can't be read, 5 cancelled."));
+    addSharedOptions(parser);
+    int status = 0;
+    Choice choice;
+    if (!parse(parser, arguments, status) || !choose(parser, choice, status)) {
+        return status;
+    }
+    choice.request.verifyOnly = true;
+    if (choice.request.drive.access == Access::None) {
+        return refuse(protectionError(choice.request.drive), context(choice), choice.json);
+    }
+    if (!choice.request.drive.mountPoints.empty()) {
+        printError(Words::tr("burin: note: the drive is in use (mounted at %1), so the result may change while it is read\n")
+                       .arg(QString::fromStdString(choice.request.drive.mountPoints.front())));
+    }
+    return static_cast<int>(exitStatus(CliJob(choice.json).run(choice.request)));
+}
+
+} // namespace burin::cli

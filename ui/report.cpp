@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report.h"
+
+#include "errortext.h"
+#include "formatting.h"
+#include "words.h"
+
+#include <QFileInfo>
+#include <QJsonArray>
+
+#include <chrono>
+
+namespace burin {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+double seconds(std::chrono::nanoseconds time)
+{
+    return std::chrono::duration<double>(time).count();
+}
+
+double rate(Bytes bytes, std::chrono::nanoseconds time)
+{
+    return time.count() > 0 ? static_cast<double>(bytes) / seconds(time) : 0;
+}
+
+QJsonValue number(Bytes bytes)
+{
+    return static_cast<qint64>(bytes);
+}
+
+QJsonObject driveToJson(const DriveInfo& drive, const FlashReport& report)
+{
+    return {{u"node"_s, QString::fromStdString(drive.node)},
+            {u"path"_s, QString::fromStdString(drive.path)},
+            {u"vendor"_s, QString::fromStdString(drive.vendor)},
+            {u"model"_s, QString::fromStdString(drive.model)},
+            {u"serial"_s, QString::fromStdString(drive.serial)},
+            {u"size"_s, number(drive.size)},
+            {u"logical_block"_s, static_cast<int>(report.logicalBlock)},
+            {u"write_cache"_s, QString::fromStdString(drive.writeCache)}};
+}
+
+QJsonArray badRangesToJson(const FlashReport& report)
+{
+    QJsonArray array;
+    for (const BadRange& bad : report.badRanges) {
+        array.append(QJsonObject{{u"offset"_s, number(bad.range.offset)},
+                                 {u"length"_s, number(bad.range.length)},
+                                 {u"unreadable"_s, bad.unreadable},
+                                 {u"errno"_s, bad.sysErrno},
+                                 {u"same_again"_s, bad.sameAgain}});
+    }
+    return array;
+}
+
+QJsonObject curveToJson(const SpeedCurve& curve)
+{
+    QJsonArray rates;
+    for (const auto& bin : curve.bins()) {
+        rates.append(static_cast<qint64>(bin.rate()));
+    }
+    return {{u"bin_bytes"_s, number(curve.binWidth())}, {u"bytes_per_second"_s, rates}};
+}
+
+QString coverage(const FlashReport& report)
+{
+    return report.verdict == Verdict::Verified ? u"every byte"_s : u"none"_s;
+}
+
+QString fileName(const FlashRequest& request)
+{
+    return QFileInfo(QFile::decodeName(QByteArray::fromStdString(request.image.path))).fileName();
+}
+
+/// "written    268 MB in 2 s, 134 MB/s"
+QString passLine(const QString& what, Bytes bytes, std::chrono::nanoseconds time)
+{
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time + std::chrono::milliseconds(500));
+    return what + Words::tr("%1 in %2, %3").arg(formatSize(bytes), formatDuration(whole), formatRate(rate(bytes, time)))
+        + u'\n';
+}
+
+} // namespace
+
+QString phaseWord(Phase phase)
+{
+    switch (phase) {
+    case Phase::Preparing: return u"preparing"_s;
+    case Phase::Writing: return u"writing"_s;
+    case Phase::Flushing: return u"flushing"_s;
+    case Phase::Verifying: return u"verifying"_s;
+    case Phase::Finished: return u"finished"_s;
+    }
+    return {};
+}
+
+QString verdictWord(Verdict verdict)
+{
+    switch (verdict) {
+    case Verdict::Verified: return u"verified"_s;
+    case Verdict::WrittenNotVerified: return u"written, not verified"_s;
+    case Verdict::Cancelled: return u"cancelled"_s;
+    case Verdict::Failed: return u"failed"_s;
+    }
+    return {};
+}
+
+QJsonObject errorToJson(const FlashError& error, const ErrorContext& context)
+{
+    const ErrorText words = errorText(error, context);
+    QJsonObject object{{u"code"_s, errorCodeName(error.code)},
+                       {u"phase"_s, phaseWord(error.phase)},
+                       {u"errno"_s, error.sysErrno},
+                       {u"detail"_s, QString::fromStdString(error.detail)},
+                       {u"title"_s, words.title},
+                       {u"text"_s, words.text}};
+    if (error.offset) {
+        object.insert(u"offset"_s, number(*error.offset));
+    }
+    return object;
+}
+
+ErrorContext errorContext(const FlashRequest& request, const FlashReport& report)
+{
+    return {.image = fileName(request),
+            .drive = QString::fromStdString(driveName(request.drive)),
+            .imageSize = report.imageSize.value_or(request.image.unpackedSize.value_or(0)),
+            .driveSize = request.drive.size,
+            .driveTouched = report.driveTouched};
+}
+
+QJsonObject reportToJson(const FlashRequest& request, const FlashState& state)
+{
+    const FlashReport& report = state.report.value();
+    QJsonObject object{
+        {u"burin"_s, QStringLiteral(BURIN_VERSION)},
+        {u"verdict"_s, verdictWord(report.verdict)},
+        {u"coverage"_s, coverage(report)},
+        {u"ended_in"_s, phaseWord(report.endedIn)},
+        {u"drive_touched"_s, report.driveTouched},
+        {u"image"_s,
+         QJsonObject{{u"path"_s, QFile::decodeName(QByteArray::fromStdString(request.image.path))},
+                     {u"file_size"_s, number(request.image.file.size)},
+                     {u"size"_s, report.imageSize ? number(*report.imageSize) : QJsonValue()},
+                     {u"sha256"_s, QString::fromStdString(report.sha256)}}},
+        {u"drive"_s, driveToJson(request.drive, report)},
+        {u"chunk_size"_s, number(report.chunkSize)},
+        {u"bytes_written"_s, number(report.bytesWritten)},
+        {u"bytes_skipped"_s, 0},
+        {u"bytes_verified"_s, number(report.bytesVerified)},
+        {u"write_seconds"_s, seconds(report.writeTime)},
+        {u"flush_seconds"_s, seconds(report.flushTime)},
+        {u"verify_seconds"_s, seconds(report.verifyTime)},
+        {u"write_mean"_s, rate(report.bytesWritten, report.writeTime)},
+        {u"verify_mean"_s, rate(report.bytesVerified, report.verifyTime)},
+        {u"write_curve"_s, curveToJson(state.write.curve)},
+        {u"verify_curve"_s, curveToJson(state.verify.curve)},
+        {u"retries"_s, static_cast<int>(report.retries)},
+        {u"differing"_s, badRangesToJson(report)}};
+    if (report.error) {
+        object.insert(u"error"_s, errorToJson(*report.error, errorContext(request, report)));
+    }
+    if (report.counterfeit) {
+        object.insert(u"counterfeit"_s, QJsonObject{{u"likely_size"_s, number(report.counterfeit->likelySize)},
+                                                    {u"wraps"_s, report.counterfeit->wraps}});
+    }
+    return object;
+}
+
+QString reportToText(const FlashRequest& request, const FlashState& state)
+{
+    const FlashReport& report = state.report.value();
+    const ErrorContext context = errorContext(request, report);
+    QString text = verdictTitle(report, context) + u'\n';
+    text += Words::tr("  image      %1 (%2)").arg(fileName(request), imageSummary(request.image)) + u'\n';
+    if (!report.sha256.empty()) {
+        text += Words::tr("  SHA-256    %1").arg(QString::fromStdString(report.sha256)) + u'\n';
+    }
+    text += Words::tr("  drive      %1, %2").arg(driveTitle(request.drive), QString::fromStdString(request.drive.path))
+        + u'\n';
+    if (report.bytesWritten > 0) {
+        text += passLine(Words::tr("  written    "), report.bytesWritten, report.writeTime + report.flushTime);
+    }
+    if (report.bytesVerified > 0) {
+        text += passLine(Words::tr("  read back  "), report.bytesVerified, report.verifyTime);
+    }
+    if (report.retries > 0) {
+        text += Words::tr("  retries    %1").arg(report.retries) + u'\n';
+    }
+    for (const BadRange& bad : report.badRanges) {
+        text += Words::tr("  %1  %2 at byte %3")
+                    .arg(bad.unreadable ? Words::tr("unreadable") : Words::tr("different "), formatSize(bad.range.length))
+                    .arg(bad.range.offset)
+            + u'\n';
+    }
+    if (report.error) {
+        const ErrorText words = errorText(*report.error, context);
+        text += words.text + u'\n';
+        if (!words.details.isEmpty()) {
+            text += Words::tr("Details: %1").arg(words.details) + u'\n';
+        }
+    }
+    const QString advice = verdictAdvice(report, context);
+    return advice.isEmpty() ? text : text + advice + u'\n';
+}
+
+ExitStatus exitStatus(const FlashReport& report)
+{
+    switch (report.verdict) {
+    case Verdict::Verified:
+    case Verdict::WrittenNotVerified:
+        return ExitStatus::Good;
+    case Verdict::Cancelled:
+        return ExitStatus::Cancelled;
+    case Verdict::Failed:
+        break;
+    }
+    if (report.endedIn == Phase::Verifying) {
+        return ExitStatus::VerifyFailed;
+    }
+    return report.driveTouched ? ExitStatus::WriteFailed : ExitStatus::Refused;
+}
+
+} // namespace burin
