@@ -18,7 +18,8 @@ bool joins(const BadRange& left, const BadRange& right)
 
 void addBadRange(std::vector<BadRange>& ranges, const BadRange& bad)
 {
-    auto at = std::ranges::upper_bound(ranges, bad.range.offset, {}, [](const BadRange& r) { return r.range.offset; });
+    auto at = std::ranges::upper_bound(ranges, bad.range.offset, {},
+                                       [](const BadRange& r) { return r.range.offset; });
     at = ranges.insert(at, bad);
     if (at + 1 != ranges.end() && joins(*at, *(at + 1))) {
         at->range.length += (at + 1)->range.length;

@@ -14,7 +14,7 @@ namespace burin {
 /// returned what was written, against every failing or lying drive, not against an enemy who makes drives.
 struct ChunkDigest {
     std::array<std::uint64_t, 2> whole{};
-    std::uint64_t firstBlock = 0; ///< of the first logical block: finds data that came back elsewhere
+    std::uint64_t firstBlock = 0;    ///< of the first logical block: finds data that came back elsewhere
     bool firstBlockConstant = false; ///< one byte over and over: no evidence of anything
     bool constant = false;           ///< the same, of the whole chunk
     std::size_t length = 0;

@@ -7,8 +7,8 @@
 namespace burin {
 
 ChunkPipeline::ChunkPipeline(const FlashPlan& plan, ImageSource& source, BlockDevice& device,
-                             JobMonitor& monitor) :
-    m_plan(plan), m_source(source), m_device(device), m_monitor(monitor)
+                             JobMonitor& monitor)
+    : m_plan(plan), m_source(source), m_device(device), m_monitor(monitor)
 {
     m_first.buffer = AlignedBuffer(plan.chunkSize);
     if (plan.sha256) {

@@ -12,8 +12,7 @@
 namespace burin {
 
 /// A queue between threads. What is in flight is bounded by the number of buffers that go round, not here.
-template<class T>
-class ClosableQueue
+template<class T> class ClosableQueue
 {
 public:
     void push(T item)

@@ -9,9 +9,9 @@
 namespace burin {
 
 CounterfeitFinder::CounterfeitFinder(const std::vector<ChunkDigest>& digests, std::size_t chunkSize,
-                                     std::size_t logicalBlock) :
-    m_digests(digests), m_chunkSize(chunkSize), m_logicalBlock(logicalBlock), m_bad(digests.size()),
-    m_badConstant(digests.size())
+                                     std::size_t logicalBlock)
+    : m_digests(digests), m_chunkSize(chunkSize), m_logicalBlock(logicalBlock), m_bad(digests.size()),
+      m_badConstant(digests.size())
 {
     std::unordered_set<std::uint64_t> ambiguous;
     for (std::size_t i = 0; i < digests.size(); ++i) {
@@ -37,9 +37,11 @@ void CounterfeitFinder::add(std::size_t index, std::span<const std::byte> data)
         m_firstBad = index;
         // How far back from the chunk's end everything is the same byte.
         const auto last = data.back();
-        const auto run = std::ranges::find_if(data.rbegin(), data.rend(), [last](std::byte b) { return b != last; });
+        const auto run =
+            std::ranges::find_if(data.rbegin(), data.rend(), [last](std::byte b) { return b != last; });
         const auto constant = static_cast<std::size_t>(run - data.rbegin());
-        m_constantFrom = offset + (data.size() - constant + m_logicalBlock - 1) / m_logicalBlock * m_logicalBlock;
+        m_constantFrom =
+            offset + (data.size() - constant + m_logicalBlock - 1) / m_logicalBlock * m_logicalBlock;
     }
     lookForOtherData(offset, data);
 }

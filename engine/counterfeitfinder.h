@@ -18,7 +18,8 @@ namespace burin {
 class CounterfeitFinder
 {
 public:
-    CounterfeitFinder(const std::vector<ChunkDigest>& digests, std::size_t chunkSize, std::size_t logicalBlock);
+    CounterfeitFinder(const std::vector<ChunkDigest>& digests, std::size_t chunkSize,
+                      std::size_t logicalBlock);
 
     /// A chunk that differs, and what the drive returned for it.
     void add(std::size_t index, std::span<const std::byte> data);
@@ -32,8 +33,9 @@ private:
     const std::vector<ChunkDigest>& m_digests;
     std::size_t m_chunkSize;
     std::size_t m_logicalBlock;
-    std::unordered_map<std::uint64_t, Offset> m_firstBlocks; // by digest; chunks that begin alike are left out
-    Bytes m_period = 0;       // the greatest common divisor of all distances seen
+    std::unordered_map<std::uint64_t, Offset>
+        m_firstBlocks;  // by digest; chunks that begin alike are left out
+    Bytes m_period = 0; // the greatest common divisor of all distances seen
     std::vector<bool> m_bad;
     std::vector<bool> m_badConstant;
     Offset m_constantFrom = 0; // in the first bad chunk

@@ -63,13 +63,11 @@ struct FlashError {
     bool operator==(const FlashError&) const = default;
 };
 
-template<class T>
-using Result = std::expected<T, FlashError>;
+template<class T> using Result = std::expected<T, FlashError>;
 
 /// `return failure(ErrorCode::DriveGone, errno, offset);`
-[[nodiscard]] inline std::unexpected<FlashError> failure(ErrorCode code, int sysErrno = 0,
-                                                         std::optional<std::uint64_t> offset = {},
-                                                         std::string detail = {})
+[[nodiscard]] inline std::unexpected<FlashError>
+failure(ErrorCode code, int sysErrno = 0, std::optional<std::uint64_t> offset = {}, std::string detail = {})
 {
     return std::unexpected(FlashError{.code = code,
                                       .phase = Phase::Preparing,

@@ -27,7 +27,7 @@ enum class Verdict {
 
 /// A stretch in which the drive gave back something else than the image, or nothing.
 struct BadRange {
-    Range range{};          ///< bytes of the image
+    Range range{}; ///< bytes of the image
     bool unreadable = false;
     int sysErrno = 0;       ///< of the failed read
     bool sameAgain = false; ///< a second read gave the same wrong bytes
@@ -35,7 +35,8 @@ struct BadRange {
     bool operator==(const BadRange&) const = default;
 };
 
-/// The drive gives back data that belong elsewhere, or a constant beyond some point: it is smaller than it says.
+/// The drive gives back data that belong elsewhere, or a constant beyond some point: it is smaller than it
+/// says.
 struct Counterfeit {
     Bytes likelySize = 0;
     bool wraps = false; ///< addresses wrap round; else what lies beyond is lost
@@ -52,12 +53,12 @@ struct FlashReport {
     Bytes driveSize = 0;
     std::uint32_t logicalBlock = 0;
     Bytes chunkSize = 0;
-    Bytes bytesWritten = 0;          ///< of the image, acknowledged by the drive
+    Bytes bytesWritten = 0; ///< of the image, acknowledged by the drive
     Bytes bytesVerified = 0;
-    bool driveTouched = false;       ///< false: not one byte of the drive was changed
+    bool driveTouched = false;         ///< false: not one byte of the drive was changed
     std::vector<BadRange> badRanges{}; ///< in order of offset
     std::optional<Counterfeit> counterfeit{};
-    std::string sha256{};            ///< of the unpacked image, hex; empty if switched off or not reached
+    std::string sha256{}; ///< of the unpacked image, hex; empty if switched off or not reached
     unsigned retries = 0;
     std::chrono::nanoseconds writeTime{};
     std::chrono::nanoseconds flushTime{};
@@ -88,14 +89,16 @@ struct Retrying {
     int sysErrno = 0;
 };
 
-/// Nothing has moved for 10 s: `drive` says who keeps us waiting, the drive or the image's file. The job goes on.
+/// Nothing has moved for 10 s: `drive` says who keeps us waiting, the drive or the image's file. The job goes
+/// on.
 struct Stalled {
     Clock::time_point since;
     bool drive = true;
 };
 
 /// It moves again.
-struct Resumed {};
+struct Resumed {
+};
 
 struct Finished {
     FlashReport report;

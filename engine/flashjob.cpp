@@ -22,9 +22,9 @@ class Job
 {
 public:
     Job(const FlashPlan& plan, ImageSource& source, BlockDevice& device, const Observer& observer,
-        const FlashControl& control) :
-        m_plan(plan), m_source(source), m_device(device), m_control(control),
-        m_monitor(device, source, observer, control.cancel), m_pipeline(plan, source, device, m_monitor)
+        const FlashControl& control)
+        : m_plan(plan), m_source(source), m_device(device), m_control(control),
+          m_monitor(device, source, observer, control.cancel), m_pipeline(plan, source, device, m_monitor)
     {
         m_report.driveSize = device.size();
         m_report.logicalBlock = device.logicalBlock();
@@ -62,7 +62,8 @@ protected:
         } else if (!m_report.badRanges.empty()) {
             m_report.verdict = Verdict::Failed;
             const auto& first = m_report.badRanges.front();
-            m_report.error = {.code = first.unreadable ? ErrorCode::ReadBackFailed : ErrorCode::VerifyMismatch,
+            m_report.error = {.code =
+                                  first.unreadable ? ErrorCode::ReadBackFailed : ErrorCode::VerifyMismatch,
                               .phase = Phase::Verifying,
                               .sysErrno = first.sysErrno,
                               .offset = first.range.offset,
@@ -264,7 +265,9 @@ void VerifyJob::compare(const ChunkView& chunk)
         const JobMonitor::InFlight inFlight(m_monitor);
         return m_device.readAt(chunk.offset, buffer.span());
     };
-    const auto equal = [&] { return std::memcmp(buffer.span().data(), chunk.data.data(), chunk.imageBytes) == 0; };
+    const auto equal = [&] {
+        return std::memcmp(buffer.span().data(), chunk.data.data(), chunk.imageBytes) == 0;
+    };
     auto done = read();
     if (!done && done.error().code == ErrorCode::ReadBackFailed) {
         done = read();
@@ -290,14 +293,14 @@ void VerifyJob::compare(const ChunkView& chunk)
 
 } // namespace
 
-FlashReport runFlash(const FlashPlan& plan, ImageSource& source, BlockDevice& device, const Observer& observer,
-                     const FlashControl& control)
+FlashReport runFlash(const FlashPlan& plan, ImageSource& source, BlockDevice& device,
+                     const Observer& observer, const FlashControl& control)
 {
     return FlashJob(plan, source, device, observer, control).run();
 }
 
-FlashReport runVerify(const FlashPlan& plan, ImageSource& source, BlockDevice& device, const Observer& observer,
-                      const FlashControl& control)
+FlashReport runVerify(const FlashPlan& plan, ImageSource& source, BlockDevice& device,
+                      const Observer& observer, const FlashControl& control)
 {
     return VerifyJob(plan, source, device, observer, control).run();
 }

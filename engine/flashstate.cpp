@@ -89,7 +89,8 @@ std::optional<double> FlashState::fraction() const
 {
     const PassState& current = pass();
     if (current.total) {
-        return *current.total == 0 ? 0.0 : static_cast<double>(current.done) / static_cast<double>(*current.total);
+        return *current.total == 0 ? 0.0
+                                   : static_cast<double>(current.done) / static_cast<double>(*current.total);
     }
     if (sourceSize == 0) {
         return {};
@@ -99,7 +100,8 @@ std::optional<double> FlashState::fraction() const
 
 std::optional<std::chrono::seconds> FlashState::verifyTimeExpected() const
 {
-    // Until it has a rate of its own the verify is taken to read as fast as the drive writes: few read slower.
+    // Until it has a rate of its own the verify is taken to read as fast as the drive writes: few read
+    // slower.
     return wholeSeconds(bytesToVerify(*this), write.recent.rate());
 }
 

@@ -21,7 +21,7 @@ enum class PartitionTable { None, Mbr, Gpt };
 
 /// Something that people should know before they write the image; the words are in ui/errortext.cpp.
 enum class ImageWarning {
-    NoBootRecord,    ///< neither a partition table nor a boot record
+    NoBootRecord, ///< neither a partition table nor a boot record
     WindowsInstaller,
     ShorterThanItsTable, ///< a partition, the backup GPT or the ISO volume reaches beyond the end
     NoIntegrityCheck,    ///< a format without any check: damage can't be noticed
@@ -58,9 +58,9 @@ struct ImageInfo {
     std::string member; ///< the path of the chosen member of a container
     std::optional<Bytes> unpackedSize;
     PartitionTable table = PartitionTable::None;
-    bool isoHybrid = false;            ///< an ISO 9660 volume is there too
-    std::uint32_t tableBlock = 512;    ///< the logical block that a GPT was made for
-    std::string fileSystem;            ///< of the whole image, where it has no table
+    bool isoHybrid = false;         ///< an ISO 9660 volume is there too
+    std::uint32_t tableBlock = 512; ///< the logical block that a GPT was made for
+    std::string fileSystem;         ///< of the whole image, where it has no table
     std::string label;
     std::vector<ImagePartition> partitions;
     std::vector<ImageWarning> warnings;

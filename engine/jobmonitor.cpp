@@ -19,8 +19,9 @@ constexpr auto kStalledAfter = 10s; // SPEC 6.8
 } // namespace
 
 JobMonitor::JobMonitor(BlockDevice& device, const ImageSource& source, const Observer& observer,
-                       std::stop_token cancel) :
-    m_device(device), m_source(source), m_observer(observer), m_cancel(std::move(cancel)), m_lastMove(Clock::now())
+                       std::stop_token cancel)
+    : m_device(device), m_source(source), m_observer(observer), m_cancel(std::move(cancel)),
+      m_lastMove(Clock::now())
 {
 }
 

@@ -25,7 +25,8 @@ public:
     using What = decltype(FlashEvent::what);
     using Workers = std::vector<std::function<void()>>;
 
-    JobMonitor(BlockDevice& device, const ImageSource& source, const Observer& observer, std::stop_token cancel);
+    JobMonitor(BlockDevice& device, const ImageSource& source, const Observer& observer,
+               std::stop_token cancel);
 
     // --- the job's thread ---
 
@@ -76,8 +77,8 @@ private:
     std::stop_source m_stop;
 
     mutable std::mutex m_mutex;
-    std::condition_variable m_wake;             // the job's thread waits for news
-    std::condition_variable_any m_stopped;      // workers wait in pause()
+    std::condition_variable m_wake;        // the job's thread waits for news
+    std::condition_variable_any m_stopped; // workers wait in pause()
     std::vector<What> m_posted;
     std::optional<FlashError> m_error;
     std::size_t m_working = 0;

@@ -13,8 +13,8 @@ class UniqueFd
 {
 public:
     UniqueFd() = default;
-    explicit UniqueFd(int fd) noexcept : m_fd(fd) {}
-    UniqueFd(UniqueFd&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)) {}
+    explicit UniqueFd(int fd) noexcept : m_fd(fd) { }
+    UniqueFd(UniqueFd&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)) { }
     UniqueFd& operator=(UniqueFd&& other) noexcept
     {
         reset(std::exchange(other.m_fd, -1));

@@ -17,9 +17,10 @@ namespace {
 class Verifier
 {
 public:
-    Verifier(const FlashPlan& plan, const std::vector<ChunkDigest>& digests, Bytes imageSize, BlockDevice& device,
-             JobMonitor& monitor, const std::stop_token& skip) :
-        m_plan(plan), m_digests(digests), m_imageSize(imageSize), m_device(device), m_monitor(monitor), m_skip(skip)
+    Verifier(const FlashPlan& plan, const std::vector<ChunkDigest>& digests, Bytes imageSize,
+             BlockDevice& device, JobMonitor& monitor, const std::stop_token& skip)
+        : m_plan(plan), m_digests(digests), m_imageSize(imageSize), m_device(device), m_monitor(monitor),
+          m_skip(skip)
     {
     }
 

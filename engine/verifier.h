@@ -17,7 +17,7 @@ namespace burin {
 struct ReadBack {
     std::vector<BadRange> badRanges;
     std::optional<Counterfeit> counterfeit;
-    Bytes bytesRead = 0; ///< of the image, that were compared
+    Bytes bytesRead = 0;   ///< of the image, that were compared
     bool complete = false; ///< every chunk was looked at
 };
 

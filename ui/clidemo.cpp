@@ -16,9 +16,9 @@ using namespace Qt::StringLiterals;
 int runDemo(const QStringList& arguments)
 {
     QCommandLineParser parser;
-    parser.setApplicationDescription(
-        Words::tr("Makes a packed disk image and a virtual drive, both ordinary files, and writes and verifies one\n"
-                  "with the other: in the window, or in the terminal where there is no display."));
+    parser.setApplicationDescription(Words::tr(
+        "Makes a packed disk image and a virtual drive, both ordinary files, and writes and verifies one\n"
+        "with the other: in the window, or in the terminal where there is no display."));
     parser.addOption({u"cli"_s, Words::tr("In the terminal, also where there is a display.")});
     int status = 0;
     if (!parse(parser, arguments, status)) {

@@ -110,8 +110,10 @@ bool confirmed(const QCommandLineParser& parser, const DriveInfo& drive, int& st
             return true;
         }
         if (!terminal || parser.isSet(u"yes"_s) || parser.isSet(u"confirm-model"_s)) {
-            printError(Words::tr("burin: %1 is large, internal or holds much data. If it is the right one, say "
-                                 "--confirm-model '%2'. Nothing was written.\n").arg(title, name));
+            printError(
+                Words::tr("burin: %1 is large, internal or holds much data. If it is the right one, say "
+                          "--confirm-model '%2'. Nothing was written.\n")
+                    .arg(title, name));
             return false;
         }
         printError(Words::tr("Everything on %1 will be erased.\n").arg(title));
@@ -123,8 +125,10 @@ bool confirmed(const QCommandLineParser& parser, const DriveInfo& drive, int& st
             return true;
         }
         if (!terminal) {
-            printError(Words::tr("burin: there is no terminal to ask on. Say --yes to erase %1. Nothing was written.\n")
-                           .arg(title));
+            printError(
+                Words::tr(
+                    "burin: there is no terminal to ask on. Say --yes to erase %1. Nothing was written.\n")
+                    .arg(title));
             return false;
         }
         printError(u"%1\n  %2\n"_s.arg(title, driveSubtitle(drive)));
@@ -142,9 +146,11 @@ bool acceptable(const QCommandLineParser& parser, const ImageInfo& image)
     for (const auto warning : image.warnings) {
         printError(Words::tr("burin: note: %1\n").arg(warningText(warning)));
     }
-    if (std::ranges::contains(image.warnings, ImageWarning::ShorterThanItsTable) && !parser.isSet(u"allow-short"_s)) {
-        printError(Words::tr("burin: the image is probably incomplete. Download it again, or say --allow-short. "
-                             "Nothing was written.\n"));
+    if (std::ranges::contains(image.warnings, ImageWarning::ShorterThanItsTable)
+        && !parser.isSet(u"allow-short"_s)) {
+        printError(
+            Words::tr("burin: the image is probably incomplete. Download it again, or say --allow-short. "
+                      "Nothing was written.\n"));
         return false;
     }
     return true;
@@ -155,14 +161,16 @@ bool acceptable(const QCommandLineParser& parser, const ImageInfo& image)
 int runFlash(const QStringList& arguments)
 {
     QCommandLineParser parser;
-    parser.setApplicationDescription(
-        Words::tr("Writes the image to the drive, reads it back and says whether every byte arrived.\n"
-                  "Everything on the drive is erased. Exit status: 0 verified (or written, with --no-verify), 1 usage,\n"
-                  "2 refused before anything was written, 3 failed while writing, 4 the drive differs, 5 cancelled."));
+    parser.setApplicationDescription(Words::tr(
+        "Writes the image to the drive, reads it back and says whether every byte arrived.\n"
+        "Everything on the drive is erased. Exit status: 0 verified (or written, with --no-verify), 1 "
+        "usage,\n"
+        "2 refused before anything was written, 3 failed while writing, 4 the drive differs, 5 cancelled."));
     addSharedOptions(parser);
     parser.addOptions(
         {{u"yes"_s, Words::tr("Don't ask before erasing. Not enough for large or internal drives.")},
-         {u"confirm-model"_s, Words::tr("The model name of a large or internal drive, in place of a question."), u"NAME"_s},
+         {u"confirm-model"_s,
+          Words::tr("The model name of a large or internal drive, in place of a question."), u"NAME"_s},
          {u"no-verify"_s, Words::tr("Don't read the drive back.")},
          {u"allow-short"_s, Words::tr("Write an image that seems to be cut short.")},
          {u"eject"_s, Words::tr("Eject the drive afterwards, if all is well.")}});
@@ -191,9 +199,9 @@ int runFlash(const QStringList& arguments)
 int runVerify(const QStringList& arguments)
 {
     QCommandLineParser parser;
-    parser.setApplicationDescription(
-        Words::tr("Compares the drive with the image and writes nothing.\n"
-                  "Exit status: 0 equal, 1 usage, 2 refused, 4 the drive differs or can't be read, 5 cancelled."));
+    parser.setApplicationDescription(Words::tr(
+        "Compares the drive with the image and writes nothing.\n"
+        "Exit status: 0 equal, 1 usage, 2 refused, 4 the drive differs or can't be read, 5 cancelled."));
     addSharedOptions(parser);
     int status = 0;
     Choice choice;
@@ -205,7 +213,8 @@ int runVerify(const QStringList& arguments)
         return refuse(protectionError(choice.request.drive), context(choice), choice.json);
     }
     if (!choice.request.drive.mountPoints.empty()) {
-        printError(Words::tr("burin: note: the drive is in use (mounted at %1), so the result may change while it is read\n")
+        printError(Words::tr("burin: note: the drive is in use (mounted at %1), so the result may change "
+                             "while it is read\n")
                        .arg(QString::fromStdString(choice.request.drive.mountPoints.front())));
     }
     return static_cast<int>(exitStatus(CliJob(choice.json).run(choice.request)));

@@ -18,11 +18,16 @@ namespace {
 QString word(Compression compression)
 {
     switch (compression) {
-    case Compression::None: return u"none"_s;
-    case Compression::Gzip: return u"gzip"_s;
-    case Compression::Bzip2: return u"bzip2"_s;
-    case Compression::Xz: return u"xz"_s;
-    case Compression::Zstd: return u"zstd"_s;
+    case Compression::None:
+        return u"none"_s;
+    case Compression::Gzip:
+        return u"gzip"_s;
+    case Compression::Bzip2:
+        return u"bzip2"_s;
+    case Compression::Xz:
+        return u"xz"_s;
+    case Compression::Zstd:
+        return u"zstd"_s;
     }
     return {};
 }
@@ -30,9 +35,12 @@ QString word(Compression compression)
 QString word(Container container)
 {
     switch (container) {
-    case Container::None: return u"none"_s;
-    case Container::Zip: return u"zip"_s;
-    case Container::Tar: return u"tar"_s;
+    case Container::None:
+        return u"none"_s;
+    case Container::Zip:
+        return u"zip"_s;
+    case Container::Tar:
+        return u"tar"_s;
     }
     return {};
 }
@@ -40,9 +48,12 @@ QString word(Container container)
 QString word(PartitionTable table)
 {
     switch (table) {
-    case PartitionTable::None: return u"none"_s;
-    case PartitionTable::Mbr: return u"MBR"_s;
-    case PartitionTable::Gpt: return u"GPT"_s;
+    case PartitionTable::None:
+        return u"none"_s;
+    case PartitionTable::Mbr:
+        return u"MBR"_s;
+    case PartitionTable::Gpt:
+        return u"GPT"_s;
     }
     return {};
 }
@@ -62,18 +73,19 @@ QJsonObject toJson(const ImageInfo& info)
     for (const auto warning : info.warnings) {
         warnings.append(warningText(warning));
     }
-    return {{u"path"_s, QFile::decodeName(QByteArray::fromStdString(info.path))},
-            {u"file_size"_s, static_cast<qint64>(info.file.size)},
-            {u"compression"_s, word(info.compression)},
-            {u"container"_s, word(info.container)},
-            {u"member"_s, QString::fromStdString(info.member)},
-            {u"size"_s, info.unpackedSize ? QJsonValue(static_cast<qint64>(*info.unpackedSize)) : QJsonValue()},
-            {u"table"_s, word(info.table)},
-            {u"iso_hybrid"_s, info.isoHybrid},
-            {u"file_system"_s, QString::fromStdString(info.fileSystem)},
-            {u"label"_s, QString::fromStdString(info.label)},
-            {u"partitions"_s, partitions},
-            {u"warnings"_s, warnings}};
+    return {
+        {u"path"_s, QFile::decodeName(QByteArray::fromStdString(info.path))},
+        {u"file_size"_s, static_cast<qint64>(info.file.size)},
+        {u"compression"_s, word(info.compression)},
+        {u"container"_s, word(info.container)},
+        {u"member"_s, QString::fromStdString(info.member)},
+        {u"size"_s, info.unpackedSize ? QJsonValue(static_cast<qint64>(*info.unpackedSize)) : QJsonValue()},
+        {u"table"_s, word(info.table)},
+        {u"iso_hybrid"_s, info.isoHybrid},
+        {u"file_system"_s, QString::fromStdString(info.fileSystem)},
+        {u"label"_s, QString::fromStdString(info.label)},
+        {u"partitions"_s, partitions},
+        {u"warnings"_s, warnings}};
 }
 
 QString toText(const ImageInfo& info)
@@ -87,8 +99,9 @@ QString toText(const ImageInfo& info)
     }
     int number = 0;
     for (const auto& partition : info.partitions) {
-        const QStringList facts{QString::fromStdString(partition.name), QString::fromStdString(partition.label),
-                                QString::fromStdString(partition.fileSystem), QString::fromStdString(partition.type)};
+        const QStringList facts{
+            QString::fromStdString(partition.name), QString::fromStdString(partition.label),
+            QString::fromStdString(partition.fileSystem), QString::fromStdString(partition.type)};
         QStringList said;
         for (const auto& fact : facts) {
             if (!fact.isEmpty() && !said.contains(fact)) {
@@ -97,7 +110,8 @@ QString toText(const ImageInfo& info)
         }
         text += Words::tr("  partition %1  %2 at %3  %4\n")
                     .arg(++number)
-                    .arg(formatSize(partition.range.length), formatSize(partition.range.offset), said.join(u" · "_s));
+                    .arg(formatSize(partition.range.length), formatSize(partition.range.offset),
+                         said.join(u" · "_s));
     }
     for (const auto warning : info.warnings) {
         text += Words::tr("  note: %1\n").arg(warningText(warning));
@@ -110,7 +124,8 @@ QString toText(const ImageInfo& info)
 int runInfo(const QStringList& arguments)
 {
     QCommandLineParser parser;
-    parser.setApplicationDescription(Words::tr("Tells what an image is: format, size, partitions, warnings."));
+    parser.setApplicationDescription(
+        Words::tr("Tells what an image is: format, size, partitions, warnings."));
     parser.addPositionalArgument(u"IMAGE"_s, Words::tr("The image's file."));
     parser.addOption({u"json"_s, Words::tr("Print one JSON object.")});
     int status = 0;
@@ -125,7 +140,8 @@ int runInfo(const QStringList& arguments)
     if (!info) {
         return refuse(info.error(), {.image = image}, false);
     }
-    printOut(parser.isSet(u"json"_s) ? QString::fromUtf8(QJsonDocument(toJson(*info)).toJson()) : toText(*info));
+    printOut(parser.isSet(u"json"_s) ? QString::fromUtf8(QJsonDocument(toJson(*info)).toJson())
+                                     : toText(*info));
     return 0;
 }
 

@@ -19,7 +19,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-// Signal handlers may do next to nothing (signal-safety(7)): this one writes to a pipe that the event loop reads.
+// Signal handlers may do next to nothing (signal-safety(7)): this one writes to a pipe that the event loop
+// reads.
 std::array<int, 2> signalPipe{-1, -1};
 volatile std::sig_atomic_t signalsSeen = 0;
 
@@ -52,9 +53,9 @@ constexpr int kPercentStep = 5; // where the line can't be redrawn
 
 } // namespace
 
-CliJob::CliJob(bool json) :
-    m_controller(openDrive), m_signals(openSignalPipe(), QSocketNotifier::Read), m_json(json),
-    m_terminal(::isatty(STDERR_FILENO) == 1)
+CliJob::CliJob(bool json)
+    : m_controller(openDrive), m_signals(openSignalPipe(), QSocketNotifier::Read), m_json(json),
+      m_terminal(::isatty(STDERR_FILENO) == 1)
 {
     connect(&m_signals, &QSocketNotifier::activated, this, [this] {
         m_signals.setEnabled(false);

@@ -18,9 +18,12 @@ namespace {
 QString accessWord(Access access)
 {
     switch (access) {
-    case Access::None: return u"none"_s;
-    case Access::ReadOnly: return u"read"_s;
-    case Access::Write: return u"write"_s;
+    case Access::None:
+        return u"none"_s;
+    case Access::ReadOnly:
+        return u"read"_s;
+    case Access::Write:
+        return u"write"_s;
     }
     return {};
 }
@@ -67,8 +70,8 @@ int runList(const QStringList& arguments)
     QCommandLineParser parser;
     parser.setApplicationDescription(
         Words::tr("Lists the drives, those that Burin never writes with the reason why."));
-    parser.addOptions({{u"json"_s, Words::tr("Print one JSON array.")},
-                       {u"loop"_s, Words::tr("Loop devices too.")}});
+    parser.addOptions(
+        {{u"json"_s, Words::tr("Print one JSON array.")}, {u"loop"_s, Words::tr("Loop devices too.")}});
     int status = 0;
     if (!parse(parser, arguments, status)) {
         return status;
@@ -89,13 +92,15 @@ int runList(const QStringList& arguments)
         printOut(Words::tr("No drives. Plug in a USB stick or an SD card.\n"));
     }
     for (const auto& drive : drives) {
-        printOut(u"%1  %2\n    %3\n"_s.arg(QString::fromStdString(drive.path), driveTitle(drive), driveSubtitle(drive)));
+        printOut(u"%1  %2\n    %3\n"_s.arg(QString::fromStdString(drive.path), driveTitle(drive),
+                                           driveSubtitle(drive)));
         if (drive.access != Access::Write) {
             for (const auto& protection : drive.protections) {
                 printOut(Words::tr("    protected: %1\n").arg(protectionText(protection)));
             }
         } else if (needsTypedName(drive)) {
-            printOut(Words::tr("    needs --confirm-model '%1'\n").arg(QString::fromStdString(driveName(drive))));
+            printOut(
+                Words::tr("    needs --confirm-model '%1'\n").arg(QString::fromStdString(driveName(drive))));
         }
     }
     return 0;

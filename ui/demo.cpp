@@ -50,7 +50,8 @@ Step makeFiles(const QString& folder)
     for (int i = 0; i < 24; ++i) {
         QByteArray text;
         while (text.size() < 4'000'000) {
-            text += "line " + QByteArray::number(text.size()) + " of " + QByteArray::number(random.bounded(1000)) + '\n';
+            text += "line " + QByteArray::number(text.size()) + " of "
+                + QByteArray::number(random.bounded(1000)) + '\n';
         }
         if (auto done = write(folder + u"/text-%1.txt"_s.arg(i), text); !done) {
             return done;
@@ -93,12 +94,14 @@ Step makeImage(const QString& files, const QString& image)
     file.close();
     const QString mke2fs = [] {
         const QString found = QStandardPaths::findExecutable(u"mke2fs"_s);
-        return found.isEmpty() ? QStandardPaths::findExecutable(u"mke2fs"_s, {u"/usr/sbin"_s, u"/sbin"_s}) : found;
+        return found.isEmpty() ? QStandardPaths::findExecutable(u"mke2fs"_s, {u"/usr/sbin"_s, u"/sbin"_s})
+                               : found;
     }();
     QProcess maker;
-    maker.start(mke2fs, {u"-q"_s, u"-F"_s, u"-t"_s, u"ext4"_s, u"-L"_s, u"demo"_s, u"-m"_s, u"0"_s, u"-d"_s, files,
-                         u"-E"_s, u"offset=%1,lazy_itable_init=0"_s.arg(kPartitionStart), image,
-                         u"%1k"_s.arg((kImageSize - kPartitionStart) / 1024)});
+    maker.start(mke2fs,
+                {u"-q"_s, u"-F"_s, u"-t"_s, u"ext4"_s, u"-L"_s, u"demo"_s, u"-m"_s, u"0"_s, u"-d"_s, files,
+                 u"-E"_s, u"offset=%1,lazy_itable_init=0"_s.arg(kPartitionStart), image,
+                 u"%1k"_s.arg((kImageSize - kPartitionStart) / 1024)});
     if (!maker.waitForFinished(-1) || maker.exitCode() != 0) {
         return std::unexpected(Words::tr("The demo needs mke2fs (package e2fsprogs): %1")
                                    .arg(QString::fromLocal8Bit(maker.readAllStandardError()).trimmed()));
@@ -161,8 +164,10 @@ Step makeDrive(const QString& path)
 
 std::expected<Demo, QString> makeDemo(const std::function<void(const QString&)>& say)
 {
-    const QString folder = QStandardPaths::writableLocation(QStandardPaths::GenericCacheLocation) + u"/burin/demo"_s;
-    Demo demo{.folder = folder, .image = folder + u"/demo.img.xz"_s, .drive = folder + u"/virtual-drive.img"_s};
+    const QString folder =
+        QStandardPaths::writableLocation(QStandardPaths::GenericCacheLocation) + u"/burin/demo"_s;
+    Demo demo{
+        .folder = folder, .image = folder + u"/demo.img.xz"_s, .drive = folder + u"/virtual-drive.img"_s};
     const QString files = folder + u"/files"_s;
     const QString raw = folder + u"/demo.img.part"_s;
     const QString packed = demo.image + u".part"_s;

@@ -30,8 +30,9 @@ FlashReport runJob(const FlashRequest& request, const FlashController::OpenDrive
     if (!image) {
         return failedBefore(image.error());
     }
-    const auto device = openDrive({.drive = request.drive, .write = !request.verifyOnly, .keptFiles = {request.image.path}},
-                                  control.cancel);
+    const auto device =
+        openDrive({.drive = request.drive, .write = !request.verifyOnly, .keptFiles = {request.image.path}},
+                  control.cancel);
     if (control.cancel.stop_requested()) {
         FlashReport report;
         report.verdict = Verdict::Cancelled;
@@ -46,8 +47,8 @@ FlashReport runJob(const FlashRequest& request, const FlashController::OpenDrive
 
 } // namespace
 
-FlashController::FlashController(OpenDrive openDrive, QObject* parent) :
-    QObject(parent), m_openDrive(std::move(openDrive))
+FlashController::FlashController(OpenDrive openDrive, QObject* parent)
+    : QObject(parent), m_openDrive(std::move(openDrive))
 {
     qRegisterMetaType<burin::FlashState>();
     qRegisterMetaType<burin::FlashReport>();
@@ -73,22 +74,22 @@ void FlashController::start(FlashRequest request)
     m_cancelAsked.reset();
     m_running = true;
     Q_EMIT stateChanged(m_state);
-    m_thread = std::jthread([this, job = m_request, open = m_openDrive,
-                             control = FlashControl{.cancel = m_cancel.get_token(),
-                                                    .skipVerify = m_skipVerify.get_token()}] {
-        (void)pthread_setname_np(pthread_self(), "burin-job");
-        const Observer observer = [this](const FlashEvent& event) {
-            QMetaObject::invokeMethod(this, [this, event] { apply(event); }, Qt::QueuedConnection);
-        };
-        FlashReport report;
-        try {
-            report = runJob(job, open, observer, control);
-        } catch (const std::exception& e) {
-            report = failedBefore({.code = ErrorCode::Internal, .detail = e.what()});
-            report.driveTouched = true; // not known, so the worse is said
-        }
-        observer({.at = Clock::now(), .what = Finished{std::move(report)}});
-    });
+    m_thread = std::jthread(
+        [this, job = m_request, open = m_openDrive,
+         control = FlashControl{.cancel = m_cancel.get_token(), .skipVerify = m_skipVerify.get_token()}] {
+            (void)pthread_setname_np(pthread_self(), "burin-job");
+            const Observer observer = [this](const FlashEvent& event) {
+                QMetaObject::invokeMethod(this, [this, event] { apply(event); }, Qt::QueuedConnection);
+            };
+            FlashReport report;
+            try {
+                report = runJob(job, open, observer, control);
+            } catch (const std::exception& e) {
+                report = failedBefore({.code = ErrorCode::Internal, .detail = e.what()});
+                report.driveTouched = true; // not known, so the worse is said
+            }
+            observer({.at = Clock::now(), .what = Finished{std::move(report)}});
+        });
 }
 
 void FlashController::cancel()

@@ -32,7 +32,8 @@ class FlashController : public QObject
     Q_DISABLE_COPY_MOVE(FlashController)
 
 public:
-    using OpenDrive = std::function<Result<std::unique_ptr<BlockDevice>>(const OpenRequest&, std::stop_token)>;
+    using OpenDrive =
+        std::function<Result<std::unique_ptr<BlockDevice>>(const OpenRequest&, std::stop_token)>;
 
     explicit FlashController(OpenDrive openDrive, QObject* parent = nullptr);
     /// Cancels and waits for the job's thread.

@@ -79,8 +79,11 @@ QString fileName(const FlashRequest& request)
 /// "written    268 MB in 2 s, 134 MB/s"
 QString passLine(const QString& what, Bytes bytes, std::chrono::nanoseconds time)
 {
-    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time + std::chrono::milliseconds(500));
-    return what + Words::tr("%1 in %2, %3").arg(formatSize(bytes), formatDuration(whole), formatRate(rate(bytes, time)))
+    const auto whole =
+        std::chrono::duration_cast<std::chrono::seconds>(time + std::chrono::milliseconds(500));
+    return what
+        + Words::tr("%1 in %2, %3")
+              .arg(formatSize(bytes), formatDuration(whole), formatRate(rate(bytes, time)))
         + u'\n';
 }
 
@@ -89,11 +92,16 @@ QString passLine(const QString& what, Bytes bytes, std::chrono::nanoseconds time
 QString phaseWord(Phase phase)
 {
     switch (phase) {
-    case Phase::Preparing: return u"preparing"_s;
-    case Phase::Writing: return u"writing"_s;
-    case Phase::Flushing: return u"flushing"_s;
-    case Phase::Verifying: return u"verifying"_s;
-    case Phase::Finished: return u"finished"_s;
+    case Phase::Preparing:
+        return u"preparing"_s;
+    case Phase::Writing:
+        return u"writing"_s;
+    case Phase::Flushing:
+        return u"flushing"_s;
+    case Phase::Verifying:
+        return u"verifying"_s;
+    case Phase::Finished:
+        return u"finished"_s;
     }
     return {};
 }
@@ -101,10 +109,14 @@ QString phaseWord(Phase phase)
 QString verdictWord(Verdict verdict)
 {
     switch (verdict) {
-    case Verdict::Verified: return u"verified"_s;
-    case Verdict::WrittenNotVerified: return u"written, not verified"_s;
-    case Verdict::Cancelled: return u"cancelled"_s;
-    case Verdict::Failed: return u"failed"_s;
+    case Verdict::Verified:
+        return u"verified"_s;
+    case Verdict::WrittenNotVerified:
+        return u"written, not verified"_s;
+    case Verdict::Cancelled:
+        return u"cancelled"_s;
+    case Verdict::Failed:
+        return u"failed"_s;
     }
     return {};
 }
@@ -165,8 +177,9 @@ QJsonObject reportToJson(const FlashRequest& request, const FlashState& state)
         object.insert(u"error"_s, errorToJson(*report.error, errorContext(request, report)));
     }
     if (report.counterfeit) {
-        object.insert(u"counterfeit"_s, QJsonObject{{u"likely_size"_s, number(report.counterfeit->likelySize)},
-                                                    {u"wraps"_s, report.counterfeit->wraps}});
+        object.insert(u"counterfeit"_s,
+                      QJsonObject{{u"likely_size"_s, number(report.counterfeit->likelySize)},
+                                  {u"wraps"_s, report.counterfeit->wraps}});
     }
     return object;
 }
@@ -180,10 +193,12 @@ QString reportToText(const FlashRequest& request, const FlashState& state)
     if (!report.sha256.empty()) {
         text += Words::tr("  SHA-256    %1").arg(QString::fromStdString(report.sha256)) + u'\n';
     }
-    text += Words::tr("  drive      %1, %2").arg(driveTitle(request.drive), QString::fromStdString(request.drive.path))
+    text += Words::tr("  drive      %1, %2")
+                .arg(driveTitle(request.drive), QString::fromStdString(request.drive.path))
         + u'\n';
     if (report.bytesWritten > 0) {
-        text += passLine(Words::tr("  written    "), report.bytesWritten, report.writeTime + report.flushTime);
+        text +=
+            passLine(Words::tr("  written    "), report.bytesWritten, report.writeTime + report.flushTime);
     }
     if (report.bytesVerified > 0) {
         text += passLine(Words::tr("  read back  "), report.bytesVerified, report.verifyTime);
@@ -193,7 +208,8 @@ QString reportToText(const FlashRequest& request, const FlashState& state)
     }
     for (const BadRange& bad : report.badRanges) {
         text += Words::tr("  %1  %2 at byte %3")
-                    .arg(bad.unreadable ? Words::tr("unreadable") : Words::tr("different "), formatSize(bad.range.length))
+                    .arg(bad.unreadable ? Words::tr("unreadable") : Words::tr("different "),
+                         formatSize(bad.range.length))
                     .arg(bad.range.offset)
             + u'\n';
     }

@@ -18,8 +18,7 @@ struct Run {
     FlashReport report;
     std::vector<decltype(FlashEvent::what)> events;
 
-    template<class T>
-    [[nodiscard]] std::vector<T> all() const
+    template<class T> [[nodiscard]] std::vector<T> all() const
     {
         std::vector<T> found;
         for (const auto& event : events) {
@@ -48,15 +47,14 @@ struct Setup {
     Run flash(ImageSource& source, BlockDevice& device, decltype(runFlash)* job = runFlash)
     {
         Run run;
-        run.report = job(
-            plan, source, device,
-            [&](const FlashEvent& event) {
-                run.events.push_back(event.what);
-                if (onEvent) {
-                    onEvent(event);
-                }
-            },
-            {.cancel = cancel.get_token(), .skipVerify = skipVerify.get_token()});
+        run.report = job(plan, source, device,
+                         [&](const FlashEvent& event) {
+                             run.events.push_back(event.what);
+                             if (onEvent) {
+                                 onEvent(event);
+                             }
+                         },
+                         {.cancel = cancel.get_token(), .skipVerify = skipVerify.get_token()});
         return run;
     }
 };
@@ -127,8 +125,9 @@ void TestFlashJob::writesAndProvesEverySize_data()
     QTest::addColumn<bool>("tellsSize");
     const int chunk = kChunk;
     for (const int block : {512, 4096}) {
-        for (const int size : {1, 511, 512, 513, block - 1, block, block + 1, chunk - 1, chunk, chunk + 1, 2 * chunk - 1,
-                               2 * chunk, 2 * chunk + block, 7 * chunk, 7 * chunk + 12345, 1000003}) {
+        for (const int size :
+             {1, 511, 512, 513, block - 1, block, block + 1, chunk - 1, chunk, chunk + 1, 2 * chunk - 1,
+              2 * chunk, 2 * chunk + block, 7 * chunk, 7 * chunk + 12345, 1000003}) {
             for (const bool tells : {true, false}) {
                 QTest::addRow("%d bytes, block %d, size %s", size, block, tells ? "known" : "unknown")
                     << size << block << tells;
@@ -162,7 +161,8 @@ void TestFlashJob::fitsExactlyToTheEndOfTheDrive_data()
 {
     QTest::addColumn<qulonglong>("size");
     QTest::addColumn<int>("missing");
-    for (const Bytes size : {Bytes(3 * kMiB), Bytes(3 * kMiB + 512), Bytes(2 * kMiB + kChunk + 4096), Bytes(512 * 7)}) {
+    for (const Bytes size :
+         {Bytes(3 * kMiB), Bytes(3 * kMiB + 512), Bytes(2 * kMiB + kChunk + 4096), Bytes(512 * 7)}) {
         for (const int by : {0, 1, 511}) {
             QTest::addRow("drive of %llu, image %d shorter", static_cast<unsigned long long>(size), by)
                 << qulonglong(size) << by;
@@ -213,7 +213,8 @@ void TestFlashJob::clearsBothEndsFirstAndWritesTheFirstChunkLast()
                                      {Call::Write, 0, kChunk},
                                      {Call::Flush}};
     QVERIFY(device.calls == expected);
-    QVERIFY(std::all_of(device.bytes.end() - kMiB, device.bytes.end(), [](std::byte b) { return b == std::byte{0}; }));
+    QVERIFY(std::all_of(device.bytes.end() - kMiB, device.bytes.end(),
+                        [](std::byte b) { return b == std::byte{0}; }));
 }
 
 void TestFlashJob::readsTheFirstChunkBackLast()
@@ -239,7 +240,8 @@ void TestFlashJob::tellsTheSha256OfTheImage()
     MemoryDevice device(4 * kMiB);
     const Run run = Setup().flash(source, device);
     // head -c 196611 /dev/zero | tr '\0' a | sha256sum
-    QCOMPARE(run.report.sha256, std::string("c76a72f58a29c6263e7db8a13d59eb390ac6f96e9a34c6f20ccfbc379b12509f"));
+    QCOMPARE(run.report.sha256,
+             std::string("c76a72f58a29c6263e7db8a13d59eb390ac6f96e9a34c6f20ccfbc379b12509f"));
 }
 
 void TestFlashJob::leavesTheSha256OutOnRequest()
@@ -400,7 +402,8 @@ void TestFlashJob::findsEveryRangeThatDiffers()
     int flushes = 0;
     device.onCall = [&](const MemoryDevice::Call& call) {
         if (call.kind == MemoryDevice::Call::Flush && ++flushes == 3) {
-            for (const std::size_t at : {std::size_t{5}, 3 * kChunk + 9, 4 * kChunk - 1, 4 * kChunk, 9 * kChunk + 699}) {
+            for (const std::size_t at :
+                 {std::size_t{5}, 3 * kChunk + 9, 4 * kChunk - 1, 4 * kChunk, 9 * kChunk + 699}) {
                 device.bytes[at] ^= std::byte{1};
             }
         }
@@ -439,7 +442,8 @@ void TestFlashJob::listsUnreadableRangesAndGoesOn()
     ScriptedSource source(noise(6 * kChunk));
     MemoryDevice device(4 * kMiB);
     device.readFaults.push_back({{2 * kChunk + 512, 512}, ioError(ErrorCode::ReadBackFailed)});
-    device.readFaults.push_back({{4 * kChunk, 512}, ioError(ErrorCode::ReadBackFailed), 1}); // passes at the second try
+    device.readFaults.push_back(
+        {{4 * kChunk, 512}, ioError(ErrorCode::ReadBackFailed), 1}); // passes at the second try
     const Run run = Setup().flash(source, device);
     QCOMPARE(run.report.verdict, Verdict::Failed);
     QCOMPARE(run.report.error->code, ErrorCode::ReadBackFailed);
@@ -473,7 +477,8 @@ void TestFlashJob::namesADriveThatWraps()
 void TestFlashJob::namesADriveThatLosesWhatLiesBeyond()
 {
     auto image = noise(4 * kMiB);
-    std::fill(image.begin() + 3 * kMiB, image.begin() + 3 * kMiB + 4 * kChunk, std::byte{0}); // these read back right
+    std::fill(image.begin() + 3 * kMiB, image.begin() + 3 * kMiB + 4 * kChunk,
+              std::byte{0}); // these read back right
     ScriptedSource source(image);
     MemoryDevice device(4 * kMiB);
     device.realSize = kMiB + 3 * 4096;
@@ -507,7 +512,8 @@ void TestFlashJob::cancelsInEveryPhase_data()
 {
     QTest::addColumn<int>("call");
     QTest::addColumn<Phase>("phase");
-    // Calls of the drive, one at a time: 2 clearing, flush, 31 chunks, flush, the first chunk, flush, 32 reads.
+    // Calls of the drive, one at a time: 2 clearing, flush, 31 chunks, flush, the first chunk, flush, 32
+    // reads.
     QTest::newRow("clearing") << 0 << Phase::Writing;
     QTest::newRow("first flush") << 2 << Phase::Writing;
     QTest::newRow("writing, begun") << 4 << Phase::Writing;

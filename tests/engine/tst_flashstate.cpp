@@ -17,7 +17,10 @@ struct Story {
     FlashState state = initialState(true);
     Clock::time_point now{};
 
-    void tell(decltype(FlashEvent::what) what) { state = reduce(state, {.at = now, .what = std::move(what)}); }
+    void tell(decltype(FlashEvent::what) what)
+    {
+        state = reduce(state, {.at = now, .what = std::move(what)});
+    }
     /// `seconds` of steady progress, ten events a second.
     void run(int seconds, Bytes perSecond)
     {
@@ -183,7 +186,8 @@ void TestFlashState::ignoresWhatComesAfterTheEnd()
 {
     Story story;
     story.tell(PhaseStarted{.phase = Phase::Writing, .total = 100 * kMB});
-    story.tell(Finished{.report = {.verdict = Verdict::Failed, .error = FlashError{.code = ErrorCode::DriveGone}}});
+    story.tell(
+        Finished{.report = {.verdict = Verdict::Failed, .error = FlashError{.code = ErrorCode::DriveGone}}});
     story.tell(PhaseStarted{.phase = Phase::Verifying, .total = 100 * kMB});
     story.tell(Advanced{.done = 100 * kMB});
     story.tell(Finished{.report = {.verdict = Verdict::Verified}});

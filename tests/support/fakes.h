@@ -47,24 +47,28 @@ public:
         int times = -1; ///< < 0: for ever
     };
 
-    explicit MemoryDevice(Bytes size, std::uint32_t block = 512) : bytes(size, std::byte{0xA5}), m_block(block) {}
+    explicit MemoryDevice(Bytes size, std::uint32_t block = 512)
+        : bytes(size, std::byte{0xA5}), m_block(block)
+    {
+    }
 
     Bytes size() const override { return bytes.size(); }
     std::uint32_t logicalBlock() const override { return m_block; }
 
     Result<void> writeAt(Offset offset, std::span<const std::byte> data) override
     {
-        return transfer({Call::Write, offset, data.size()}, data.data(), writeFaults, [&](Offset at, std::size_t i) {
-            if (at < bytes.size()) {
-                bytes[at] = data[i];
-            }
-        });
+        return transfer({Call::Write, offset, data.size()}, data.data(), writeFaults,
+                        [&](Offset at, std::size_t i) {
+                            if (at < bytes.size()) {
+                                bytes[at] = data[i];
+                            }
+                        });
     }
     Result<void> readAt(Offset offset, std::span<std::byte> data) override
     {
-        return transfer({Call::Read, offset, data.size()}, data.data(), readFaults, [&](Offset at, std::size_t i) {
-            data[i] = at < bytes.size() ? bytes[at] : std::byte{0};
-        });
+        return transfer(
+            {Call::Read, offset, data.size()}, data.data(), readFaults,
+            [&](Offset at, std::size_t i) { data[i] = at < bytes.size() ? bytes[at] : std::byte{0}; });
     }
     Result<void> flush() override
     {
@@ -93,8 +97,8 @@ public:
     std::optional<FlashError> flushError;
     std::function<void(const Call&)> onCall; ///< before the call takes effect, under `mutex`
     std::atomic<bool> changed = false;
-    Bytes realSize = 0;  ///< 0: all is there
-    bool wraps = false;  ///< beyond realSize: wrap round, else nothing is kept
+    Bytes realSize = 0; ///< 0: all is there
+    bool wraps = false; ///< beyond realSize: wrap round, else nothing is kept
     bool misaligned = false;
     std::mutex mutex;
 
@@ -111,7 +115,8 @@ private:
             || reinterpret_cast<std::uintptr_t>(address) % AlignedBuffer::kAlignment != 0
             || call.offset + call.length > bytes.size();
         for (auto& fault : faults) {
-            if (fault.times != 0 && call.offset < fault.range.end() && fault.range.offset < call.offset + call.length) {
+            if (fault.times != 0 && call.offset < fault.range.end()
+                && fault.range.offset < call.offset + call.length) {
                 --fault.times;
                 FlashError error = fault.error;
                 error.offset = std::max(fault.range.offset, call.offset);
@@ -135,8 +140,8 @@ private:
 class ScriptedSource : public ImageSource
 {
 public:
-    explicit ScriptedSource(std::vector<std::byte> image, bool tellsSize = true) :
-        bytes(std::move(image)), m_tellsSize(tellsSize)
+    explicit ScriptedSource(std::vector<std::byte> image, bool tellsSize = true)
+        : bytes(std::move(image)), m_tellsSize(tellsSize)
     {
     }
 

@@ -1,0 +1,2 @@
+# SPDX-FileCopyrightText: The Burin developers
+# SPDX-License-Identifier: GPL-3.0-or-later
