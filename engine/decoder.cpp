@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "decoder.h"
+
+#include "bzip2decoder.h"
+#include "gzipdecoder.h"
+#include "xzdecoder.h"
+#include "zstddecoder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace burin {
+
+namespace {
+
+// Two threads on xz's usual blocks of 24 MiB (xz -6 -T0) need this much: each holds a packed block, an
+// unpacked block and the dictionary. Measured in tests/bench; see XzDecoder.
+constexpr Bytes kThreadingMemory = Bytes{144} * kMiB;
+constexpr Bytes kLeastMemory = Bytes{64} * kMiB;
+
+std::optional<Bytes> firstNumber(const std::string& text)
+{
+    const auto digit = text.find_first_of("0123456789");
+    Bytes value = 0;
+    if (digit == std::string::npos
+        || std::from_chars(text.data() + digit, text.data() + text.size(), value).ec != std::errc()) {
+        return {};
+    }
+    return value;
+}
+
+std::optional<Bytes> availableMemory()
+{
+    std::ifstream meminfo("/proc/meminfo");
+    for (std::string line; std::getline(meminfo, line);) {
+        if (line.starts_with("MemAvailable:")) {
+            const auto kib = firstNumber(line);
+            return kib ? std::optional(*kib * kKiB) : std::nullopt;
+        }
+    }
+    return {};
+}
+
+// The lowest memory.max from our control group (v2) up to the root: systemd-run -p MemoryMax, containers.
+std::optional<Bytes> controlGroupLimit()
+{
+    std::ifstream groups("/proc/self/cgroup");
+    std::string group;
+    while (std::getline(groups, group) && !group.starts_with("0::/")) { }
+    if (!group.starts_with("0::/")) {
+        return {};
+    }
+    group.erase(0, 3);
+    std::optional<Bytes> lowest;
+    for (; !group.empty(); group.erase(group.rfind('/'))) {
+        std::ifstream file("/sys/fs/cgroup" + group + "/memory.max");
+        std::string line;
+        std::getline(file, line);
+        if (const auto limit = firstNumber(line)) {
+            lowest = std::min(lowest.value_or(*limit), *limit);
+        }
+    }
+    return lowest;
+}
+
+} // namespace
+
+DecoderLimits DecoderLimits::ofThisMachine()
+{
+    Bytes memory = availableMemory().value_or(Bytes{1024} * kMiB);
+    memory = std::min(memory, controlGroupLimit().value_or(memory));
+    return {.memory = std::max(memory / 2, kLeastMemory),
+            .threadingMemory = std::min(memory / 4, kThreadingMemory),
+            .threads = std::max(1U, std::thread::hardware_concurrency())};
+}
+
+StreamStart matchMagic(std::span<const std::byte> in, std::span<const unsigned char> magic)
+{
+    const auto length = std::min(in.size(), magic.size());
+    const bool same = std::equal(magic.begin(), magic.begin() + static_cast<std::ptrdiff_t>(length),
+                                 in.begin(), [](unsigned char a, std::byte b) { return std::byte{a} == b; });
+    if (!same) {
+        return StreamStart::No;
+    }
+    return length == magic.size() ? StreamStart::Yes : StreamStart::Partial;
+}
+
+Result<std::unique_ptr<Decoder>> makeDecoder(Compression compression, const DecoderLimits& limits)
+{
+    switch (compression) {
+    case Compression::Gzip:
+        return GzipDecoder::create(GzipDecoder::Framing::Gzip);
+    case Compression::Bzip2:
+        return Bzip2Decoder::create();
+    case Compression::Xz:
+        return XzDecoder::create(limits);
+    case Compression::Zstd:
+        return ZstdDecoder::create(limits);
+    case Compression::None:
+        break;
+    }
+    return failure(ErrorCode::Internal, "no decoder");
+}
+
+Result<std::unique_ptr<Decoder>> makeDeflateDecoder()
+{
+    return GzipDecoder::create(GzipDecoder::Framing::Bare);
+}
+
+} // namespace burin
