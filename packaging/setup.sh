@@ -25,7 +25,8 @@ burin_debian_build=(
 burin_debian_tests=(
     ccache clang-format clang-tidy git python3 umockdev libumockdev-dev fuse3 libfuse3-dev dbus
     xvfb xdotool x11-utils imagemagick openbox xz-utils zstd bzip2 gzip zip tar fdisk dosfstools
-    mount util-linux diffutils procps systemd-dev udev libclang-rt-19-dev)
+    mount util-linux diffutils procps udev strace
+    memtest86+ grub-rescue-pc ipxe) # disk images to flash
 burin_fedora_build=(
     gcc-c++ cmake ninja-build pkgconf-pkg-config qt6-qtbase-devel qt6-linguist qt6-qtsvg qt6-qtwayland
     kf6-karchive-devel systemd-devel libblkid-devel xz-devel libzstd-devel bzip2-devel zlib-ng-compat-devel

@@ -39,6 +39,19 @@ QString usage()
                      "       burin --version\n");
 }
 
+// U+DC80 to U+DCFF stand for single bytes; in well-formed text they never follow anything but a high surrogate.
+constexpr char16_t kLoneSurrogate = 0xDC00;
+
+bool hasLoneSurrogates(const QString& text)
+{
+    for (qsizetype i = 0; i < text.size(); ++i) {
+        if (text[i].isLowSurrogate() && (i == 0 || !text[i - 1].isHighSurrogate())) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void print(std::FILE* stream, const QString& text)
 {
     const QByteArray bytes = text.toLocal8Bit();
@@ -47,6 +60,25 @@ void print(std::FILE* stream, const QString& text)
 }
 
 } // namespace
+
+QStringList commandLineArguments(int argc, char** argv)
+{
+    QStringList arguments;
+    for (int i = 0; i < argc; ++i) {
+        const QByteArrayView bytes(argv[i]);
+        QString argument;
+        if (bytes.isValidUtf8()) {
+            argument = QString::fromUtf8(bytes);
+        } else {
+            for (const char byte : bytes) {
+                const auto code = static_cast<unsigned char>(byte);
+                argument += QChar(static_cast<char16_t>(code < 0x80 ? code : kLoneSurrogate + code));
+            }
+        }
+        arguments += argument;
+    }
+    return arguments;
+}
 
 bool isCommand(const QString& word)
 {
@@ -123,11 +155,17 @@ int usageError(const QString& text)
 
 std::string toPath(const QString& argument)
 {
-    const QUrl url(argument);
-    if (url.isLocalFile()) {
-        return QFile::encodeName(url.toLocalFile()).toStdString();
+    if (hasLoneSurrogates(argument)) {
+        std::string path;
+        for (const QChar character : argument) {
+            path += static_cast<char>(character.unicode() & 0xFFU);
+        }
+        return path;
     }
-    return QFile::encodeName(argument).toStdString();
+    if (argument.startsWith("file://"_L1)) {
+        return QUrl(argument).toLocalFile().toStdString();
+    }
+    return argument.toStdString();
 }
 
 } // namespace cli

@@ -13,6 +13,10 @@ class QCommandLineParser;
 
 namespace burin {
 
+/// The arguments, without loss: bytes that are no UTF-8 are kept as lone surrogates, which cli::toPath() turns
+/// back, so that any file name works whatever the locale.
+[[nodiscard]] QStringList commandLineArguments(int argc, char** argv);
+
 /// Whether the first argument is a command of the command line; else burin opens its window.
 [[nodiscard]] bool isCommand(const QString& word);
 
@@ -32,7 +36,7 @@ void printError(const QString& text);
 int refuse(const FlashError& error, const ErrorContext& context, bool json,
            ExitStatus status = ExitStatus::Refused);
 int usageError(const QString& text);
-/// The arguments' own bytes, so that any file name works.
+/// The bytes of a path that commandLineArguments() gave; file:// URLs too.
 [[nodiscard]] std::string toPath(const QString& argument);
 
 int runList(const QStringList& arguments);

@@ -8,6 +8,8 @@
 
 #include <QFileInfo>
 #include <QJsonArray>
+#include <QJsonDocument>
+#include <QSaveFile>
 
 #include <chrono>
 
@@ -222,6 +224,17 @@ QString reportToText(const FlashRequest& request, const FlashState& state)
     }
     const QString advice = verdictAdvice(report, context);
     return advice.isEmpty() ? text : text + advice + u'\n';
+}
+
+Result<void> saveReport(const FlashRequest& request, const FlashState& state, const QString& path)
+{
+    const QByteArray bytes = path.endsWith(".json"_L1) ? QJsonDocument(reportToJson(request, state)).toJson()
+                                                       : reportToText(request, state).toUtf8();
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
+        return failure(ErrorCode::WriteFailed, file.errorString().toStdString());
+    }
+    return {};
 }
 
 ExitStatus exitStatus(const FlashReport& report)

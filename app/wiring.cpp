@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "wiring.h"
+
+#include "platform/drivewatcher.h"
+#include "platform/ejector.h"
+#include "ui/burinstyle.h"
+#include "ui/cli.h"
+#include "ui/demo.h"
+#include "ui/mainwindow.h"
+#include "ui/report.h"
+
+#include <QApplication>
+#include <QIcon>
+#include <QThreadPool>
+
+#include <cstdlib>
+
+namespace burin {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+/// The objects of one window and what connects them.
+class Program
+{
+public:
+    explicit Program(const ListOptions& options) :
+        m_watcher(options), m_controller(openDrive), m_window(m_controller, services())
+    {
+        QObject::connect(&m_watcher, &DriveWatcher::drivesChanged, &m_window, &MainWindow::setDrives);
+        m_window.setDrives(m_watcher.drives());
+    }
+
+    MainWindow& window() { return m_window; }
+    [[nodiscard]] const std::vector<DriveInfo>& drives() const { return m_watcher.drives(); }
+    int run()
+    {
+        m_window.show();
+        return QApplication::exec();
+    }
+
+private:
+    WindowServices services()
+    {
+        WindowServices services;
+        services.refreshDrives = [this] { m_watcher.refresh(); };
+        services.listDrives = [this](bool loops, const std::vector<std::string>& keptFiles) {
+            ListOptions options = m_watcher.options();
+            options.loops = loops;
+            options.keptFiles = keptFiles;
+            m_watcher.setOptions(options);
+        };
+        services.eject = [this](const DriveInfo& drive, const std::function<void(const EjectResult&)>& done) {
+            // An eject may take seconds, so it runs beside the window and answers in the window's thread.
+            QThreadPool::globalInstance()->start([this, drive, done] {
+                const EjectResult result = ejectDrive(drive);
+                QMetaObject::invokeMethod(&m_window, [done, result] { done(result); }, Qt::QueuedConnection);
+            });
+        };
+        services.saveReport = [this](const QString& path) {
+            return saveReport(m_controller.request(), m_controller.state(), path);
+        };
+        services.leaveStuck = [] { std::_Exit(static_cast<int>(ExitStatus::Cancelled)); };
+        return services;
+    }
+
+    DriveWatcher m_watcher;
+    FlashController m_controller;
+    MainWindow m_window;
+};
+
+void dress()
+{
+    QApplication::setStyle(new BurinStyle);
+    QApplication::setWindowIcon(QIcon(u":/icons/burin.svg"_s));
+    QGuiApplication::setDesktopFileName(u"burin"_s);
+    QGuiApplication::setApplicationDisplayName(u"Burin"_s);
+}
+
+} // namespace
+
+int runWindow(const QString& image)
+{
+    dress();
+    Program program({});
+    if (!image.isEmpty()) {
+        program.window().openImage(image);
+    }
+    return program.run();
+}
+
+int runDemoWindow()
+{
+    dress();
+    const auto demo = makeDemo([](const QString& step) { cli::printError(u"burin demo: %1\n"_s.arg(step)); });
+    if (!demo) {
+        cli::printError(u"burin demo: %1\n"_s.arg(demo.error()));
+        return static_cast<int>(ExitStatus::Refused);
+    }
+    const std::string file = cli::toPath(demo->drive);
+    Program program({.loops = false, .keptFiles = {}, .files = {file}});
+    program.window().openImage(demo->image);
+    if (const auto drive = findDrive(file, program.drives())) {
+        program.window().chooseDrive(*drive);
+    }
+    const int status = program.run();
+    cli::printOut(demoFarewell(*demo));
+    return status;
+}
+
+} // namespace burin
