@@ -1,2 +1,6 @@
 # SPDX-FileCopyrightText: The Burin developers
 # SPDX-License-Identifier: GPL-3.0-or-later
+# image side
+burin_test(tst_compressedsource engine burin_engine BZip2::BZip2 PkgConfig::LZMA PkgConfig::ZSTD PkgConfig::ZLIB)
+burin_test(tst_archivesource engine burin_engine)
+burin_test(tst_imageprobe engine burin_engine)
