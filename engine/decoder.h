@@ -42,7 +42,7 @@ public:
 
     /// Goes on with the stream; `inputEnds` says that nothing follows `in`. Without progress it returns
     /// {0, 0, false}; whether that is an error is for the caller to say. ImageCorrupt, ImageUnsupported,
-    /// ImageNeedsMemory (detail: the bytes needed, where known).
+    /// ImageNeedsMemory (detail: the limit, in bytes).
     [[nodiscard]] virtual Result<DecodeStep> decode(std::span<const std::byte> in, bool inputEnds,
                                                     std::span<std::byte> out) = 0;
     /// Ready for the next stream.

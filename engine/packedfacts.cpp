@@ -56,13 +56,12 @@ bool hasFooterBeforeTheEnd(const ImageFile& file)
     return false;
 }
 
-Result<void> xzFailure(lzma_ret result, lzma_stream* stream, const ImageFile& file)
+std::unexpected<FlashError> xzFailure(lzma_ret result, Bytes memory, const ImageFile& file)
 {
     switch (result) {
     case LZMA_MEMLIMIT_ERROR:
-        return failure(ErrorCode::ImageNeedsMemory, std::to_string(lzma_memusage(stream)));
     case LZMA_MEM_ERROR:
-        return failure(ErrorCode::ImageNeedsMemory);
+        return failure(ErrorCode::ImageNeedsMemory, std::to_string(memory));
     case LZMA_OPTIONS_ERROR:
         return failure(ErrorCode::ImageUnsupported, "xz of a later version");
     default:
@@ -97,7 +96,7 @@ Result<Index> readXzIndexes(const ImageFile& file, const DecoderLimits& limits)
             position = stream->seek_pos;
             stream->avail_in = 0;
         } else if (result != LZMA_OK) {
-            return std::unexpected(xzFailure(result, stream.get(), file).error());
+            return xzFailure(result, limits.memory, file);
         }
     }
 }

@@ -35,10 +35,9 @@ Result<DecodeStep> XzDecoder::decode(std::span<const std::byte> in, bool inputEn
         return DecodeStep{.taken = in.size() - m_stream.avail_in,
                           .made = out.size() - m_stream.avail_out,
                           .streamEnd = result == LZMA_STREAM_END};
-    case LZMA_MEMLIMIT_ERROR:
-        return failure(ErrorCode::ImageNeedsMemory, std::to_string(lzma_memusage(&m_stream)));
+    case LZMA_MEMLIMIT_ERROR: // the threaded decoder doesn't tell how much it would need
     case LZMA_MEM_ERROR:
-        return failure(ErrorCode::ImageNeedsMemory);
+        return failure(ErrorCode::ImageNeedsMemory, std::to_string(m_limits.memory));
     case LZMA_OPTIONS_ERROR: // headers have a CRC of their own, so this is a filter newer than liblzma
         return failure(ErrorCode::ImageUnsupported, "xz with an unknown filter");
     case LZMA_FORMAT_ERROR:

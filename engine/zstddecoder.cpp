@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "zstddecoder.h"
 
-#include "zstdframe.h"
-
 #include <zstd_errors.h>
 
 #include <algorithm>
@@ -25,17 +23,11 @@ int windowLog(Bytes memory)
     return std::clamp(static_cast<int>(std::bit_width(memory)) - 1, kLeastWindowLog, kMostWindowLog);
 }
 
-std::unexpected<FlashError> needsMemory(std::span<const std::byte> frame)
-{
-    const auto header = parseZstdFrame(frame);
-    return failure(ErrorCode::ImageNeedsMemory, header ? std::to_string(header->windowSize) : "");
-}
-
 } // namespace
 
 Result<std::unique_ptr<Decoder>> ZstdDecoder::create(const DecoderLimits& limits)
 {
-    std::unique_ptr<ZstdDecoder> decoder(new ZstdDecoder);
+    std::unique_ptr<ZstdDecoder> decoder(new ZstdDecoder(limits.memory));
     if (!decoder->m_context) {
         return failure(ErrorCode::ImageNeedsMemory);
     }
@@ -57,7 +49,7 @@ Result<DecodeStep> ZstdDecoder::decode(std::span<const std::byte> in, bool, std:
     switch (ZSTD_getErrorCode(result)) {
     case ZSTD_error_frameParameter_windowTooLarge:
     case ZSTD_error_memory_allocation:
-        return needsMemory(in);
+        return failure(ErrorCode::ImageNeedsMemory, std::to_string(m_memory));
     case ZSTD_error_dictionary_wrong:
         return failure(ErrorCode::ImageUnsupported, "zstd with a dictionary of its own");
     case ZSTD_error_noForwardProgress_inputEmpty:

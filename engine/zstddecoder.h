@@ -24,8 +24,9 @@ private:
     struct Free {
         void operator()(ZSTD_DCtx* context) const noexcept { ZSTD_freeDCtx(context); }
     };
-    ZstdDecoder() : m_context(ZSTD_createDCtx()) { }
+    explicit ZstdDecoder(Bytes memory) : m_memory(memory), m_context(ZSTD_createDCtx()) { }
 
+    Bytes m_memory;
     std::unique_ptr<ZSTD_DCtx, Free> m_context;
 };
 

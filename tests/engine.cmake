@@ -3,3 +3,7 @@
 burin_test(tst_flashjob engine burin_engine)
 burin_test(tst_flashstate engine burin_engine)
 burin_test(tst_throughput engine burin_engine)
+# image side
+burin_test(tst_compressedsource engine burin_engine BZip2::BZip2 PkgConfig::LZMA PkgConfig::ZSTD PkgConfig::ZLIB)
+burin_test(tst_archivesource engine burin_engine)
+burin_test(tst_imageprobe engine burin_engine)

@@ -1,0 +1,429 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/imageprobe.h"
+
+#include "engine/units.h"
+#include "tests/support/fixtures.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+using namespace burin;
+using namespace burin::fixtures;
+
+namespace {
+
+struct Look {
+    PartitionTable table = PartitionTable::None;
+    QByteArray partitions = {}; ///< "offset MiB+size MiB type name/file system label;..."
+    QByteArray fileSystem = {};
+    QByteArray label = {};
+    QList<ImageWarning> warnings = {};
+    bool isoHybrid = false;
+    std::uint32_t block = 512;
+};
+
+QByteArray describe(const std::vector<ImagePartition>& partitions)
+{
+    QByteArray all;
+    for (const auto& p : partitions) {
+        all += QByteArray::number(p.range.offset / kMiB) + '+' + QByteArray::number(p.range.length / kMiB)
+            + ' ' + QByteArray::fromStdString(p.type + ' ' + p.name + '/' + p.fileSystem + ' ' + p.label)
+            + ';';
+    }
+    return all;
+}
+
+// Unpacks a fixture, so that the same image is looked at raw and packed.
+QByteArray unpacked(const char* name)
+{
+    const auto info = probeImage(path(name));
+    const auto source = info ? openImage(*info) : std::unexpected(info.error());
+    return source ? readAll(**source, kMiB).data : QByteArray();
+}
+
+std::string write(const QTemporaryDir& folder, const QByteArray& data,
+                  const QString& name = QStringLiteral("image"))
+{
+    QFile file(folder.filePath(name));
+    if (!file.open(QIODevice::WriteOnly | QIODevice::Truncate) || file.write(data) != data.size()) {
+        return {};
+    }
+    return QFile::encodeName(file.fileName()).toStdString();
+}
+
+QByteArray padded(const QByteArray& start, qsizetype size)
+{
+    return start + QByteArray(size - start.size(), '\0');
+}
+
+} // namespace
+
+Q_DECLARE_METATYPE(Look)
+
+class TstImageProbe : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void seesWhatIsInside_data();
+    void seesWhatIsInside();
+    void seesTheSameInARawImage_data();
+    void seesTheSameInARawImage();
+    void tellsCompressionAndSize_data();
+    void tellsCompressionAndSize();
+    void refuses_data();
+    void refuses();
+    void refusesForeignFormatsByContent_data();
+    void refusesForeignFormatsByContent();
+    void refusesWhatIsNoImage_data();
+    void refusesWhatIsNoImage();
+    void refusesWhatIsNoFile();
+    void warnsOfAShortRawGpt();
+    void warnsWithoutABootRecord();
+    void takesAnyName();
+    void opensOnlyWhatWasProbed();
+    void readsTheMemberOfAContainer();
+    void stopsWhenAsked();
+};
+
+void TstImageProbe::seesWhatIsInside_data()
+{
+    QTest::addColumn<QByteArray>("name");
+    QTest::addColumn<Look>("expected");
+    using enum ImageWarning;
+    const QByteArray mbr = "1+2 FAT32 /vfat BOOT;8+4 Linux /ext4 rootfs;";
+    const QByteArray gpt = "1+2 EFI system esp/vfat BOOT;8+4 Linux root fs/ext4 rootfs;";
+    const auto row = [](const char* name, const Look& look) {
+        QTest::newRow(name) << QByteArray(name) << look;
+    };
+    for (const auto* name : {"mbr.img.xz", "mbr.img.gz", "mbr.img.bz2", "mbr.img.zst"}) {
+        row(name, {.table = PartitionTable::Mbr, .partitions = mbr});
+    }
+    row("mbr-short.img.xz",
+        {.table = PartitionTable::Mbr, .partitions = mbr, .warnings = {ShorterThanItsTable}});
+    row("logical.img.xz",
+        {.table = PartitionTable::Mbr,
+         .partitions =
+             "1+2 FAT32 /vfat BOOT;5+4 Linux /ext4 rootfs;10+2 FAT32 /vfat BOOT;13+4 Linux /ext4 rootfs;"});
+    row("gpt.img.xz", {.table = PartitionTable::Gpt, .partitions = gpt});
+    row("gpt-short.img.xz",
+        {.table = PartitionTable::Gpt, .partitions = gpt, .warnings = {ShorterThanItsTable}});
+    row("gpt-4096.img.xz", {.table = PartitionTable::Gpt, .partitions = gpt, .block = 4096});
+    row("ext4.img.xz", {.fileSystem = "ext4", .label = "rootfs", .warnings = {NoBootRecord}});
+    row("vfat.img.xz", {.fileSystem = "vfat", .label = "BOOT"});
+    row("iso.img.xz", {.fileSystem = "iso9660", .label = "PLAIN_VOLUME", .warnings = {NoBootRecord}});
+    row("iso-short.img.xz",
+        {.fileSystem = "iso9660", .label = "PLAIN_VOLUME", .warnings = {NoBootRecord, ShorterThanItsTable}});
+    row("iso-hybrid.img.xz",
+        {.table = PartitionTable::Mbr,
+         .partitions = "0+1 Hidden NTFS or ISO 9660 /iso9660 PLAIN_VOLUME;",
+         .label = "PLAIN_VOLUME",
+         .isoHybrid = true});
+    row("windows.img.xz",
+        {.fileSystem = "iso9660", .label = "CCCOMA_X64FRE_DE-DE_DV9", .warnings = {WindowsInstaller}});
+}
+
+static void compare(const ImageInfo& info, const Look& expected)
+{
+    QCOMPARE(info.table, expected.table);
+    QCOMPARE(describe(info.partitions), expected.partitions);
+    QCOMPARE(QByteArray::fromStdString(info.fileSystem), expected.fileSystem);
+    QCOMPARE(QByteArray::fromStdString(info.label), expected.label);
+    QCOMPARE(info.isoHybrid, expected.isoHybrid);
+    QCOMPARE(info.tableBlock, expected.block);
+    QCOMPARE(QList<ImageWarning>(info.warnings.begin(), info.warnings.end()), expected.warnings);
+}
+
+void TstImageProbe::seesWhatIsInside()
+{
+    QFETCH(QByteArray, name);
+    QFETCH(Look, expected);
+    const auto info = probeImage(path(name.constData()));
+    QVERIFY2(info.has_value(), info ? "" : qPrintable(QString::number(static_cast<int>(info.error().code))));
+    compare(*info, expected);
+}
+
+void TstImageProbe::seesTheSameInARawImage_data()
+{
+    seesWhatIsInside_data();
+}
+
+void TstImageProbe::seesTheSameInARawImage()
+{
+    QFETCH(QByteArray, name);
+    QFETCH(Look, expected);
+    const QTemporaryDir folder;
+    const auto data = unpacked(name.constData());
+    QVERIFY(!data.isEmpty());
+    const auto info = probeImage(write(folder, data));
+    QVERIFY(info.has_value());
+    QCOMPARE(info->compression, Compression::None);
+    QCOMPARE(info->unpackedSize, std::optional(static_cast<Bytes>(data.size())));
+    compare(*info, expected);
+}
+
+void TstImageProbe::tellsCompressionAndSize_data()
+{
+    QTest::addColumn<QByteArray>("name");
+    QTest::addColumn<Compression>("compression");
+    QTest::addColumn<Container>("container");
+    QTest::addColumn<qlonglong>("size"); // -1 for unknown
+    QTest::addColumn<bool>("unchecked");
+    const auto a = qlonglong{payloadA().size()};
+    const auto row = [](const char* name, Compression compression, Container container, qlonglong size,
+                        bool unchecked = false) {
+        QTest::newRow(name) << QByteArray(name) << compression << container << size << unchecked;
+    };
+    row("good.gz", Compression::Gzip, Container::None, a); // so small that the look reaches the end
+    row("good.bz2", Compression::Bzip2, Container::None, a);
+    row("good.xz", Compression::Xz, Container::None, a);
+    row("good.zst", Compression::Zstd, Container::None, a);
+    row("skippable.zst", Compression::Zstd, Container::None, a + payloadB().size());
+    row("no-check.xz", Compression::Xz, Container::None, a, true);
+    row("no-check.zst", Compression::Zstd, Container::None, a, true);
+    row("one.zip", Compression::None, Container::Zip, a);
+    row("zip64.zip", Compression::None, Container::Zip, 5000);
+    row("plain.tar", Compression::None, Container::Tar, 5000);
+    row("mbr.img.xz", Compression::Xz, Container::None, 16 * qlonglong{kMiB});
+}
+
+void TstImageProbe::tellsCompressionAndSize()
+{
+    QFETCH(QByteArray, name);
+    QFETCH(Compression, compression);
+    QFETCH(Container, container);
+    QFETCH(qlonglong, size);
+    QFETCH(bool, unchecked);
+    const auto info = probeImage(path(name.constData()));
+    QVERIFY(info.has_value());
+    QCOMPARE(info->compression, compression);
+    QCOMPARE(info->container, container);
+    QCOMPARE(info->unpackedSize, size < 0 ? std::optional<Bytes>() : std::optional(static_cast<Bytes>(size)));
+    QCOMPARE(std::ranges::contains(info->warnings, ImageWarning::NoIntegrityCheck), unchecked);
+}
+
+void TstImageProbe::refuses_data()
+{
+    QTest::addColumn<QByteArray>("name");
+    QTest::addColumn<ErrorCode>("error");
+    QTest::addColumn<QByteArray>("detail");
+    const auto row = [](const char* name, ErrorCode error, const char* detail = nullptr) {
+        QTest::newRow(name) << QByteArray(name) << error << QByteArray(detail);
+    };
+    using enum ErrorCode;
+    row("truncated.gz", ImageTruncated);
+    row("truncated.bz2", ImageTruncated);
+    row("truncated.xz", ImageTruncated);
+    row("truncated.zst", ImageTruncated);
+    row("corrupt.xz", ImageCorrupt);
+    row("trailing.gz", ImageCorrupt);
+    row("trailing.xz", ImageCorrupt);
+    row("tar.gz", ImageUnsupported, "tar.gz");
+    row("tar.bz2", ImageUnsupported, "tar.bz2");
+    row("tar.xz", ImageUnsupported, "tar.xz");
+    row("tar.zst", ImageUnsupported, "tar.zst");
+    row("nested.zip", ImageUnsupported, "xz inside zip");
+    row("tar-inside.zip", ImageUnsupported, "tar inside zip");
+    row("lzma.zip", ImageUnsupported, "zip with lzma");
+    row("encrypted.zip", ImageEncrypted, "disk.img");
+    row("no-image.zip", ImageNoMember);
+    row("cut.zip", ImageTruncated);
+    row("bad-crc.zip", ImageCorrupt);
+}
+
+void TstImageProbe::refuses()
+{
+    QFETCH(QByteArray, name);
+    QFETCH(ErrorCode, error);
+    QFETCH(QByteArray, detail);
+    const auto info = probeImage(path(name.constData()));
+    QVERIFY(!info);
+    QCOMPARE(info.error().code, error);
+    if (!detail.isEmpty()) {
+        QCOMPARE(QByteArray::fromStdString(info.error().detail), detail);
+    }
+}
+
+void TstImageProbe::refusesForeignFormatsByContent_data()
+{
+    QTest::addColumn<QByteArray>("start");
+    QTest::addColumn<QByteArray>("end");
+    QTest::addColumn<QByteArray>("format");
+    const auto row = [](const char* format, const QByteArray& start, const QByteArray& end = {}) {
+        QTest::addRow("%s %s", format, start.left(4).toHex().constData())
+            << start << end << QByteArray(format);
+    };
+    row("7z", "7z\xbc\xaf\x27\x1c");
+    row("RAR", "Rar!\x1a\x07\x01");
+    row("lz4", "\x04\x22\x4d\x18");
+    row("lzip", "LZIP\x01");
+    row("lzma", QByteArray::fromHex("5d00008000ffffffffffffffff"));
+    row("WIM", QByteArray("MSWIM\0\0\0", 8));
+    row("CAB", QByteArray("MSCF\0\0\0\0", 8));
+    row("split zip", "PK\x07\x08PK\x03\x04");
+    row("VHD", "conectix");
+    row("VHD", padded({}, 16), padded("conectix", 512));
+    row("VHDX", "vhdxfile");
+    row("qcow2", QByteArray("QFI\xfb\0\0\0\3", 8));
+    row("VMDK", "KDMV");
+    row("VMDK", "# Disk DescriptorFile\nversion=1\n");
+    row("VDI", padded("<<< Oracle VM VirtualBox Disk Image >>>\n", 64) + "\x7f\x10\xda\xbe");
+    row("Android sparse", "\x3a\xff\x26\xed");
+    row("DMG", padded({}, 16), padded("koly", 512));
+}
+
+void TstImageProbe::refusesForeignFormatsByContent()
+{
+    QFETCH(QByteArray, start);
+    QFETCH(QByteArray, end);
+    QFETCH(QByteArray, format);
+    const QTemporaryDir folder;
+    const auto info = probeImage(write(folder, padded(start, 8192) + end, QStringLiteral("disk.img")));
+    QVERIFY(!info);
+    QCOMPARE(info.error().code, ErrorCode::ImageUnsupported);
+    QCOMPARE(QByteArray::fromStdString(info.error().detail), format);
+}
+
+void TstImageProbe::refusesWhatIsNoImage_data()
+{
+    QTest::addColumn<QByteArray>("content");
+    QTest::newRow("text") << QByteArray("Hello, this is a text.\n").repeated(100);
+    QTest::newRow("html")
+        << QByteArray("<!DOCTYPE html><html><body>404 Not Found</body></html>\n").repeated(30);
+    QTest::newRow("short html") << QByteArray("<html>404");
+    QTest::newRow("pdf") << padded("%PDF-1.7\n", 4000);
+    QTest::newRow("elf") << padded("\x7f"
+                                   "ELF",
+                                   4000);
+    QTest::newRow("png") << padded("\x89PNG\r\n\x1a\n", 4000);
+    QTest::newRow("jpeg") << padded("\xff\xd8\xff", 4000);
+    QTest::newRow("deb") << padded("!<arch>\n", 4000);
+    QTest::newRow("signature") << QByteArray("-----BEGIN PGP SIGNATURE-----\n").repeated(40);
+    QTest::newRow("less than a boot record") << noise("short", 511);
+}
+
+void TstImageProbe::refusesWhatIsNoImage()
+{
+    QFETCH(QByteArray, content);
+    const QTemporaryDir folder;
+    const auto info = probeImage(write(folder, content, QStringLiteral("disk.img")));
+    QVERIFY(!info);
+    QCOMPARE(info.error().code, ErrorCode::ImageFormatUnknown);
+}
+
+void TstImageProbe::refusesWhatIsNoFile()
+{
+    const QTemporaryDir folder;
+    const auto name = QFile::encodeName(folder.path()).toStdString();
+    const auto directory = probeImage(name);
+    QVERIFY(!directory);
+    QCOMPARE(directory.error().code, ErrorCode::ImageUnreadable);
+    QCOMPARE(directory.error().sysErrno, EISDIR);
+    const auto missing = probeImage(name + "/missing");
+    QVERIFY(!missing);
+    QCOMPARE(missing.error().sysErrno, ENOENT);
+    const auto fifo = name + "/fifo";
+    QCOMPARE(::mkfifo(fifo.c_str(), 0600), 0);
+    QCOMPARE(probeImage(fifo).error().code, ErrorCode::ImageUnreadable);
+    QCOMPARE(probeImage("/dev/null").error().code, ErrorCode::ImageUnreadable);
+    QCOMPARE(probeImage(write(folder, {})).error().code, ErrorCode::ImageEmpty);
+}
+
+void TstImageProbe::warnsOfAShortRawGpt()
+{
+    const QTemporaryDir folder;
+    const auto whole = unpacked("gpt.img.xz");
+    // One byte less than the backup header's block needs is enough.
+    for (const qsizetype size : {whole.size(), whole.size() - 1, whole.size() / 2, qsizetype{20'000}}) {
+        const auto info = probeImage(write(folder, whole.first(size)));
+        QVERIFY(info.has_value());
+        QCOMPARE(info->table, PartitionTable::Gpt);
+        QCOMPARE(info->partitions.size(), std::size_t{2});
+        QCOMPARE(std::ranges::contains(info->warnings, ImageWarning::ShorterThanItsTable),
+                 size < whole.size());
+    }
+}
+
+void TstImageProbe::warnsWithoutABootRecord()
+{
+    const QTemporaryDir folder;
+    auto data = noise("nothing known", 100'000);
+    const auto without = probeImage(write(folder, data));
+    QVERIFY(without.has_value());
+    QVERIFY(std::ranges::contains(without->warnings, ImageWarning::NoBootRecord));
+    data[510] = '\x55';
+    data[511] = '\xaa';
+    std::fill_n(data.begin() + 446, 64, '\0');
+    const auto with = probeImage(write(folder, data));
+    QVERIFY(with.has_value());
+    QVERIFY(!std::ranges::contains(with->warnings, ImageWarning::NoBootRecord));
+}
+
+void TstImageProbe::takesAnyName()
+{
+    const QTemporaryDir folder;
+    QFile fixture(QFile::decodeName(path("plain.tar").c_str()));
+    QVERIFY(fixture.open(QIODevice::ReadOnly));
+    const auto content = fixture.readAll();
+    // A name in Latin-1, which is no valid UTF-8, with a newline; and a lying suffix.
+    const auto name = QFile::encodeName(folder.path()).toStdString() + "/WITH \xfc #%\n.iso";
+    FILE* const file = std::fopen(name.c_str(), "wb");
+    QVERIFY(file);
+    QCOMPARE(std::fwrite(content.constData(), 1, static_cast<std::size_t>(content.size()), file),
+             static_cast<std::size_t>(content.size()));
+    QCOMPARE(std::fclose(file), 0);
+    const auto info = probeImage(name);
+    QVERIFY(info.has_value());
+    QCOMPARE(info->container, Container::Tar);
+    QCOMPARE(info->path, name);
+    const auto source = openImage(*info);
+    QVERIFY(source.has_value());
+    QVERIFY(readAll(**source, 4096).data == payloadA().first(5000));
+}
+
+void TstImageProbe::opensOnlyWhatWasProbed()
+{
+    const QTemporaryDir folder;
+    const auto name = write(folder, unpacked("vfat.img.xz"));
+    const auto info = probeImage(name);
+    QVERIFY(info.has_value());
+    QVERIFY(openImage(*info).has_value());
+    QFile file(QFile::decodeName(name.c_str()));
+    QVERIFY(file.open(QIODevice::Append));
+    QCOMPARE(file.write("x"), 1);
+    file.close();
+    const auto changed = openImage(*info);
+    QVERIFY(!changed);
+    QCOMPARE(changed.error().code, ErrorCode::ImageChanged);
+}
+
+void TstImageProbe::readsTheMemberOfAContainer()
+{
+    const auto info = probeImage(path("several.zip"));
+    QVERIFY(info.has_value());
+    QCOMPARE(info->member, std::string("boot/disk.img"));
+    QVERIFY(std::ranges::contains(info->warnings, ImageWarning::ManyMembers));
+    const auto source = openImage(*info);
+    QVERIFY(source.has_value());
+    QVERIFY(readAll(**source, 4096).data == payloadA());
+}
+
+// The head is always read; what lies behind it is given up.
+void TstImageProbe::stopsWhenAsked()
+{
+    std::stop_source stop;
+    stop.request_stop();
+    const auto info = probeImage(path("mbr.img.xz"), stop.get_token());
+    QVERIFY(info.has_value());
+    QCOMPARE(describe(info->partitions), QByteArray("1+2 FAT32 /vfat BOOT;8+4 Linux / ;"));
+}
+
+QTEST_APPLESS_MAIN(TstImageProbe)
+#include "tst_imageprobe.moc"
