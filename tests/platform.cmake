@@ -1,2 +1,3 @@
 # SPDX-FileCopyrightText: The Burin developers
 # SPDX-License-Identifier: GPL-3.0-or-later
+burin_test(tst_mounttable platform burin_platform)
