@@ -53,7 +53,8 @@ std::uint64_t directIoBlock(int fd)
 {
 #ifdef STATX_DIOALIGN
     struct statx found = {};
-    if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &found) == 0 && (found.stx_mask & STATX_DIOALIGN) != 0) {
+    if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &found) == 0
+        && (found.stx_mask & STATX_DIOALIGN) != 0) {
         return std::max<std::uint64_t>({512, found.stx_dio_offset_align, found.stx_dio_mem_align});
     }
 #else
@@ -184,7 +185,8 @@ Result<void> FdBlockDevice::checkIdentity()
         if (::fstat(m_fd.get(), &status) != 0) {
             return failure(ErrorCode::DriveGone, errno);
         }
-        return static_cast<Bytes>(status.st_size) < m_size ? failure(ErrorCode::DriveChanged) : Result<void> {};
+        return static_cast<Bytes>(status.st_size) < m_size ? failure(ErrorCode::DriveChanged)
+                                                           : Result<void>{};
     }
     std::uint64_t diskseq = 0;
     Bytes size = 0;

@@ -14,7 +14,7 @@ namespace burin {
 /// behind the guard or not at all.
 class DriveClearance
 {
-    DriveClearance() {} // NOLINT(modernize-use-equals-default): a defaulted one would allow `{}` for anyone
+    DriveClearance() { } // NOLINT(modernize-use-equals-default): a defaulted one would allow `{}` for anyone
     friend class DriveClearanceIssuer;
 };
 
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] Result<void> checkIdentity() override;
 
 private:
-    explicit FdBlockDevice(UniqueFd fd) : m_fd(std::move(fd)) {}
+    explicit FdBlockDevice(UniqueFd fd) : m_fd(std::move(fd)) { }
     [[nodiscard]] FlashError transferError(ErrorCode otherwise, int sysErrno, Offset offset);
 
     UniqueFd m_fd;

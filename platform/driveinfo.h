@@ -28,13 +28,13 @@ struct DriveContent {
 enum class Access { None, ReadOnly, Write };
 
 enum class ProtectionKind {
-    SystemDisk,     ///< detail: the mount points, "swap", "resume"
-    HoldsImage,     ///< or the report or log; detail: the file
+    SystemDisk, ///< detail: the mount points, "swap", "resume"
+    HoldsImage, ///< or the report or log; detail: the file
     WriteProtected,
-    StackInUse,     ///< detail: "LVM", "RAID", "ZFS"..., and the holder's name
-    NamedInFstab,   ///< detail: the mount point
+    StackInUse,   ///< detail: "LVM", "RAID", "ZFS"..., and the holder's name
+    NamedInFstab, ///< detail: the mount point
     NamedInCrypttab,
-    CannotTell,     ///< detail: the source that could not be read or understood
+    CannotTell, ///< detail: the source that could not be read or understood
     NoMedium,
 };
 
@@ -48,19 +48,20 @@ struct Protection {
 
 /// A whole disk, or a file that stands for one. A value; compares equal when nothing that people see differs.
 struct DriveInfo {
-    std::string node;   ///< "sdb"; for a file its base name
-    std::string path;   ///< "/dev/sdb"
+    std::string node;          ///< "sdb"; for a file its base name
+    std::string path;          ///< "/dev/sdb"
     std::uint64_t diskseq = 0; ///< 0: the kernel tells none, and then the drive is refused; files have none
-    std::uint64_t devno = 0;   ///< dev_t
+    std::uint64_t devno = 0;   ///< dev_t; of a file: st_dev
+    std::uint64_t inode = 0;   ///< of a file: st_ino
     Bus bus = Bus::Unknown;
     std::string vendor; ///< cleaned of control and bidi characters
     std::string model;
     std::string serial;
     Bytes size = 0;
     std::uint32_t logicalBlock = 512;
-    unsigned linkMbps = 0;     ///< USB link speed, 0 if unknown
-    unsigned deviceMbps = 0;   ///< what the device itself could do, 0 if unknown
-    bool external = false;     ///< SPEC 4.5
+    unsigned linkMbps = 0;   ///< USB link speed, 0 if unknown
+    unsigned deviceMbps = 0; ///< what the device itself could do, 0 if unknown
+    bool external = false;   ///< SPEC 4.5
     bool removable = false;
     bool rotational = false;
     bool readOnly = false;

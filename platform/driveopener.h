@@ -15,9 +15,9 @@
 namespace burin {
 
 struct OpenRequest {
-    DriveInfo drive;                     ///< as it was chosen; its identity is what is opened
-    bool write = true;                   ///< false: O_RDONLY, allowed on protected drives too
-    std::vector<std::string> keptFiles;  ///< the image, the report: a drive that holds one is refused
+    DriveInfo drive;                    ///< as it was chosen; its identity is what is opened
+    bool write = true;                  ///< false: O_RDONLY, allowed on protected drives too
+    std::vector<std::string> keptFiles; ///< the image, the report: a drive that holds one is refused
 };
 
 /// Opens a drive for a job: the only way to a BlockDevice of one. Blocks (for a password question, for an
@@ -27,6 +27,7 @@ struct OpenRequest {
 /// nothing was written and what was unmounted is mounted again. Errors: DriveGone, DriveChanged,
 /// DriveIsSystem, DriveHoldsImage, DriveProtected, DriveBusy, DriveReadOnly, DriveNoMedium, DriveNoDirectIo,
 /// AuthDismissed, AuthDenied, AuthNoAgent, ServiceMissing, Internal.
-[[nodiscard]] Result<std::unique_ptr<BlockDevice>> openDrive(const OpenRequest& request, std::stop_token stop);
+[[nodiscard]] Result<std::unique_ptr<BlockDevice>> openDrive(const OpenRequest& request,
+                                                             std::stop_token stop);
 
 } // namespace burin

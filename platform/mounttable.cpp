@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "mounttable.h"
 
+#include "sysfile.h"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
-
-#include <sys/sysmacros.h>
 
 namespace burin {
 
@@ -16,22 +15,6 @@ namespace {
 bool isOctal(char c)
 {
     return c >= '0' && c <= '7';
-}
-
-std::optional<std::uint64_t> parseDevno(std::string_view word)
-{
-    unsigned major = 0;
-    unsigned minor = 0;
-    const auto* end = word.data() + word.size();
-    const auto first = std::from_chars(word.data(), end, major);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ':') {
-        return {};
-    }
-    const auto second = std::from_chars(first.ptr + 1, end, minor);
-    if (second.ec != std::errc() || second.ptr != end) {
-        return {};
-    }
-    return makedev(major, minor);
 }
 
 std::optional<MountEntry> parseLine(std::string_view line)
@@ -43,20 +26,22 @@ std::optional<MountEntry> parseLine(std::string_view line)
         return {};
     }
     const auto tail = std::vector(std::next(dash), words.end());
-    const auto devno = parseDevno(words[2]);
+    const auto devno = parseDevnoText(words[2]);
     if (!devno || tail.empty()) {
         return {};
     }
-    const auto word = [&tail](std::size_t i) { return i < tail.size() ? decodeOctal(tail[i]) : std::string(); };
+    const auto word = [&tail](std::size_t i) {
+        return i < tail.size() ? decodeOctal(tail[i]) : std::string();
+    };
     // The source may be empty (`mount -t tmpfs ""`), which leaves two words after the dash.
     const bool noSource = tail.size() == 2;
-    return MountEntry {.devno = *devno,
-                       .root = decodeOctal(words[3]),
-                       .mountPoint = decodeOctal(words[4]),
-                       .options = decodeOctal(words[5]),
-                       .fileSystem = word(0),
-                       .source = noSource ? std::string() : word(1),
-                       .superOptions = noSource ? word(1) : word(2)};
+    return MountEntry{.devno = *devno,
+                      .root = decodeOctal(words[3]),
+                      .mountPoint = decodeOctal(words[4]),
+                      .options = decodeOctal(words[5]),
+                      .fileSystem = word(0),
+                      .source = noSource ? std::string() : word(1),
+                      .superOptions = noSource ? word(1) : word(2)};
 }
 
 } // namespace
@@ -101,7 +86,7 @@ bool isWithin(std::string_view path, std::string_view folder)
 
 bool isRemovableFolder(std::string_view mountPoint)
 {
-    constexpr std::array folders {"/media", "/run/media", "/mnt"};
+    constexpr std::array folders{"/media", "/run/media", "/mnt"};
     return std::ranges::any_of(folders, [&](const char* folder) { return isWithin(mountPoint, folder); });
 }
 

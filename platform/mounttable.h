@@ -11,8 +11,8 @@ namespace burin {
 
 /// One line of mountinfo (proc_pid_mountinfo(5)), octal escapes decoded.
 struct MountEntry {
-    std::uint64_t devno = 0;  ///< dev_t; major 0 is anonymous
-    std::string root;         ///< the path within the file system that is shown here
+    std::uint64_t devno = 0; ///< dev_t; major 0 is anonymous
+    std::string root;        ///< the path within the file system that is shown here
     std::string mountPoint;
     std::string options;
     std::string fileSystem;
@@ -43,7 +43,8 @@ struct MountTable {
 /// another. Empty if none does, as in a chroot.
 [[nodiscard]] std::vector<const MountEntry*> mountsHolding(const MountTable& table, std::string_view path);
 
-[[nodiscard]] std::vector<std::string_view> splitWords(std::string_view line, std::string_view separators = " \t");
+[[nodiscard]] std::vector<std::string_view> splitWords(std::string_view line,
+                                                       std::string_view separators = " \t");
 [[nodiscard]] std::vector<std::string_view> splitLines(std::string_view text);
 
 } // namespace burin

@@ -34,7 +34,8 @@ private:
     std::string makeFile(Bytes size);
     static UniqueFd open(const std::string& path, int flags)
     {
-        return UniqueFd(::open(path.c_str(), flags | O_CLOEXEC)); }
+        return UniqueFd(::open(path.c_str(), flags | O_CLOEXEC));
+    }
     QTemporaryDir m_folder;
 };
 
@@ -54,14 +55,14 @@ void TestFdBlockDevice::writesAndReadsBack()
     auto device = FdBlockDevice::forFile(open(path, O_RDWR | O_DIRECT));
     QVERIFY(device);
     const AlignedBuffer out(8192);
-    std::ranges::fill(out.span(), std::byte {0x5a});
+    std::ranges::fill(out.span(), std::byte{0x5a});
     const AlignedBuffer in(8192);
     QVERIFY((*device)->writeAt(4096, out.span()));
     QVERIFY((*device)->flush());
     QVERIFY((*device)->readAt(4096, in.span()));
     QVERIFY(std::ranges::equal(in.span(), out.span()));
     QVERIFY((*device)->readAt(0, in.span().first(4096)));
-    QVERIFY(std::ranges::all_of(in.span().first(4096), [](std::byte b) { return b == std::byte {0}; }));
+    QVERIFY(std::ranges::all_of(in.span().first(4096), [](std::byte b) { return b == std::byte{0}; }));
     QVERIFY((*device)->checkIdentity());
 }
 
@@ -70,7 +71,7 @@ void TestFdBlockDevice::roundsTheSizeDown()
     const auto path = makeFile(64 * kKiB + 100);
     auto device = FdBlockDevice::forFile(open(path, O_RDWR | O_DIRECT));
     QVERIFY(device);
-    QCOMPARE((*device)->size(), Bytes {64 * kKiB});
+    QCOMPARE((*device)->size(), Bytes{64 * kKiB});
     QVERIFY((*device)->logicalBlock() == 512 || (*device)->logicalBlock() == 4096);
 }
 
@@ -99,7 +100,7 @@ void TestFdBlockDevice::saysWhereAReadStopped()
     const auto read = (*device)->readAt(56 * kKiB, in.span());
     QVERIFY(!read);
     QCOMPARE(read.error().code, ErrorCode::ReadBackFailed);
-    QCOMPARE(*read.error().offset, Offset {64 * kKiB});
+    QCOMPARE(*read.error().offset, Offset{64 * kKiB});
 }
 
 void TestFdBlockDevice::saysWhereAWriteStopped()
@@ -110,7 +111,7 @@ void TestFdBlockDevice::saysWhereAWriteStopped()
     ::signal(SIGXFSZ, SIG_IGN);
     rlimit before = {};
     QCOMPARE(::getrlimit(RLIMIT_FSIZE, &before), 0);
-    const rlimit limit {.rlim_cur = 16 * kKiB, .rlim_max = before.rlim_max};
+    const rlimit limit{.rlim_cur = 16 * kKiB, .rlim_max = before.rlim_max};
     QCOMPARE(::setrlimit(RLIMIT_FSIZE, &limit), 0);
     const AlignedBuffer out(16 * kKiB);
     const auto written = (*device)->writeAt(8 * kKiB, out.span());
@@ -118,7 +119,7 @@ void TestFdBlockDevice::saysWhereAWriteStopped()
     QVERIFY(!written);
     QCOMPARE(written.error().code, ErrorCode::WriteFailed);
     QCOMPARE(written.error().sysErrno, EFBIG);
-    QCOMPARE(*written.error().offset, Offset {16 * kKiB});
+    QCOMPARE(*written.error().offset, Offset{16 * kKiB});
 }
 
 void TestFdBlockDevice::refusesToWriteThroughAReadOnlyDescriptor()

@@ -25,21 +25,23 @@ private Q_SLOTS:
 
 void TestMountTable::readsEveryField()
 {
-    const auto table = parseMountInfo("36 35 98:3 /sub /mnt2 rw,noatime shared:7 master:1 - ext3 /dev/root rw,errors=continue\n");
-    QCOMPARE(table.entries.size(), std::size_t {1});
-    const MountEntry expected {.devno = makedev(98, 3),
-                               .root = "/sub",
-                               .mountPoint = "/mnt2",
-                               .options = "rw,noatime",
-                               .fileSystem = "ext3",
-                               .source = "/dev/root",
-                               .superOptions = "rw,errors=continue"};
+    const auto table = parseMountInfo(
+        "36 35 98:3 /sub /mnt2 rw,noatime shared:7 master:1 - ext3 /dev/root rw,errors=continue\n");
+    QCOMPARE(table.entries.size(), std::size_t{1});
+    const MountEntry expected{.devno = makedev(98, 3),
+                              .root = "/sub",
+                              .mountPoint = "/mnt2",
+                              .options = "rw,noatime",
+                              .fileSystem = "ext3",
+                              .source = "/dev/root",
+                              .superOptions = "rw,errors=continue"};
     QVERIFY(table.entries.front() == expected);
 }
 
 void TestMountTable::decodesOctalEscapes()
 {
-    const auto table = parseMountInfo(R"(1 2 8:17 / /media/x/MY\040STICK\134\011\012\043 rw - vfat /dev/disk/by-label/A\040B rw)");
+    const auto table = parseMountInfo(
+        R"(1 2 8:17 / /media/x/MY\040STICK\134\011\012\043 rw - vfat /dev/disk/by-label/A\040B rw)");
     QCOMPARE(table.entries.front().mountPoint, std::string("/media/x/MY STICK\\\t\n#"));
     QCOMPARE(table.entries.front().source, std::string("/dev/disk/by-label/A B"));
     QCOMPARE(decodeOctal("a\\04"), std::string("a\\04"));
@@ -67,7 +69,7 @@ void TestMountTable::countsLinesThatItCannotRead()
 void TestMountTable::readsALineWithoutSource()
 {
     const auto table = parseMountInfo("36 35 0:40 / /x rw - tmpfs  rw,size=4k");
-    QCOMPARE(table.entries.size(), std::size_t {1});
+    QCOMPARE(table.entries.size(), std::size_t{1});
     QCOMPARE(table.entries.front().source, std::string());
     QCOMPARE(table.entries.front().superOptions, std::string("rw,size=4k"));
 }
@@ -77,9 +79,9 @@ void TestMountTable::findsTheMountThatHoldsAPath()
     const auto table = parseMountInfo("1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
                                       "2 1 8:2 / /home rw - ext4 /dev/sda2 rw\n"
                                       "3 1 8:3 / /home rw - ext4 /dev/sda3 rw\n");
-    QCOMPARE(mountsHolding(table, "/etc/x").size(), std::size_t {1});
+    QCOMPARE(mountsHolding(table, "/etc/x").size(), std::size_t{1});
     QCOMPARE(mountsHolding(table, "/homes/x").front()->mountPoint, std::string("/"));
-    QCOMPARE(mountsHolding(table, "/home/x").size(), std::size_t {2});
+    QCOMPARE(mountsHolding(table, "/home/x").size(), std::size_t{2});
     QVERIFY(mountsHolding(parseMountInfo("2 1 8:2 / /home rw - ext4 /dev/sda2 rw"), "/etc").empty());
 }
 
