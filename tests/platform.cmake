@@ -3,3 +3,4 @@
 burin_test(tst_mounttable platform burin_platform)
 burin_test(tst_systemdiskguard platform burin_platform)
 burin_test(tst_driveclassifier platform burin_platform)
+burin_test(tst_driveopener platform burin_platform)
