@@ -52,7 +52,8 @@ struct DriveInfo {
     std::string node;          ///< "sdb"; for a file its base name
     std::string path;          ///< "/dev/sdb"
     std::uint64_t diskseq = 0; ///< 0: the kernel tells none, and then the drive is refused; files have none
-    std::uint64_t devno = 0;   ///< dev_t
+    std::uint64_t devno = 0;   ///< dev_t; of a file: st_dev
+    std::uint64_t inode = 0;   ///< of a file: st_ino
     Bus bus = Bus::Unknown;
     std::string vendor; ///< cleaned of control and bidi characters
     std::string model;

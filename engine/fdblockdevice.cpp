@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "fdblockdevice.h"
+
+#include "alignedbuffer.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace burin {
+
+namespace {
+
+bool isGone(int sysErrno)
+{
+    return sysErrno == ENODEV || sysErrno == ENXIO || sysErrno == ENOMEDIUM;
+}
+
+ErrorCode codeFor(int sysErrno, ErrorCode otherwise)
+{
+    if (isGone(sysErrno)) {
+        return ErrorCode::DriveGone;
+    }
+    return sysErrno == EROFS || sysErrno == EPERM ? ErrorCode::DriveReadOnly : otherwise;
+}
+
+Result<void> needDirectIo(int fd)
+{
+    const int flags = ::fcntl(fd, F_GETFL);
+    if (flags < 0) {
+        return failure(ErrorCode::Internal, errno);
+    }
+    if ((flags & O_DIRECT) == 0) {
+        return failure(ErrorCode::DriveNoDirectIo);
+    }
+    return {};
+}
+
+bool isUsableBlock(std::uint64_t block)
+{
+    return block >= 512 && block <= AlignedBuffer::kAlignment && (block & (block - 1)) == 0;
+}
+
+/// What O_DIRECT asks of offsets in a regular file, 512 where the kernel or the file system doesn't tell
+/// (statx(2), since Linux 6.1).
+std::uint64_t directIoBlock(int fd)
+{
+#ifdef STATX_DIOALIGN
+    struct statx found = {};
+    if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &found) == 0
+        && (found.stx_mask & STATX_DIOALIGN) != 0) {
+        return std::max<std::uint64_t>({512, found.stx_dio_offset_align, found.stx_dio_mem_align});
+    }
+#else
+    (void)fd;
+#endif
+    return 512;
+}
+
+} // namespace
+
+Result<std::unique_ptr<BlockDevice>> FdBlockDevice::forFile(UniqueFd fd)
+{
+    struct stat status = {};
+    if (::fstat(fd.get(), &status) != 0) {
+        return failure(ErrorCode::Internal, errno);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return failure(ErrorCode::DriveNotADrive);
+    }
+    if (auto direct = needDirectIo(fd.get()); !direct) {
+        return std::unexpected(direct.error());
+    }
+    const auto block = directIoBlock(fd.get());
+    if (!isUsableBlock(block)) {
+        return failure(ErrorCode::DriveNoDirectIo);
+    }
+    std::unique_ptr<FdBlockDevice> device(new FdBlockDevice(std::move(fd)));
+    device->m_logicalBlock = static_cast<std::uint32_t>(block);
+    device->m_sizeAtOpening = static_cast<Bytes>(status.st_size);
+    device->m_size = alignDown(device->m_sizeAtOpening, block);
+    return device;
+}
+
+Result<std::unique_ptr<BlockDevice>> FdBlockDevice::forDrive(UniqueFd fd, DriveClearance /*clearance*/)
+{
+    struct stat status = {};
+    if (::fstat(fd.get(), &status) != 0) {
+        return failure(ErrorCode::Internal, errno);
+    }
+    if (!S_ISBLK(status.st_mode)) {
+        return failure(ErrorCode::DriveNotADrive);
+    }
+    if (auto direct = needDirectIo(fd.get()); !direct) {
+        return std::unexpected(direct.error());
+    }
+    std::unique_ptr<FdBlockDevice> device(new FdBlockDevice(std::move(fd)));
+    device->m_isDrive = true;
+    const int raw = device->m_fd.get();
+    int block = 0;
+    if (::ioctl(raw, BLKGETSIZE64, &device->m_sizeAtOpening) != 0 || ::ioctl(raw, BLKSSZGET, &block) != 0
+        || ::ioctl(raw, BLKGETDISKSEQ, &device->m_diskseq) != 0) {
+        return failure(codeFor(errno, ErrorCode::Internal), errno);
+    }
+    if (block <= 0 || !isUsableBlock(static_cast<std::uint64_t>(block))) {
+        return failure(ErrorCode::DriveNoDirectIo);
+    }
+    device->m_logicalBlock = static_cast<std::uint32_t>(block);
+    device->m_size = alignDown(device->m_sizeAtOpening, device->m_logicalBlock);
+    return device;
+}
+
+FlashError FdBlockDevice::transferError(ErrorCode otherwise, int sysErrno, Offset offset)
+{
+    // A drive that went has size 0 in the kernel (del_gendisk), a swapped card another one: then a write
+    // within the old size meets ENOSPC and a read the end. The identity says what really happened.
+    if (sysErrno == 0 || sysErrno == ENOSPC) {
+        if (auto same = checkIdentity(); !same) {
+            auto error = same.error();
+            error.offset = offset;
+            return error;
+        }
+    }
+    return {.code = codeFor(sysErrno, otherwise),
+            .phase = Phase::Preparing,
+            .sysErrno = sysErrno == 0 ? EIO : sysErrno,
+            .offset = offset,
+            .detail = {}};
+}
+
+Result<void> FdBlockDevice::writeAt(Offset offset, std::span<const std::byte> data)
+{
+    while (!data.empty()) {
+        const auto n = ::pwrite(m_fd.get(), data.data(), data.size(), static_cast<off_t>(offset));
+        const int sysErrno = n < 0 ? errno : 0;
+        if (sysErrno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return std::unexpected(transferError(ErrorCode::WriteFailed, sysErrno, offset));
+        }
+        offset += static_cast<Offset>(n);
+        data = data.subspan(static_cast<std::size_t>(n));
+    }
+    return {};
+}
+
+Result<void> FdBlockDevice::readAt(Offset offset, std::span<std::byte> data)
+{
+    while (!data.empty()) {
+        const auto n = ::pread(m_fd.get(), data.data(), data.size(), static_cast<off_t>(offset));
+        const int sysErrno = n < 0 ? errno : 0;
+        if (sysErrno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return std::unexpected(transferError(ErrorCode::ReadBackFailed, sysErrno, offset));
+        }
+        offset += static_cast<Offset>(n);
+        data = data.subspan(static_cast<std::size_t>(n));
+    }
+    return {};
+}
+
+Result<void> FdBlockDevice::flush()
+{
+    while (::fsync(m_fd.get()) != 0) {
+        if (errno != EINTR) {
+            return failure(codeFor(errno, ErrorCode::FlushFailed), errno);
+        }
+    }
+    return {};
+}
+
+Result<void> FdBlockDevice::checkIdentity()
+{
+    if (!m_isDrive) {
+        struct stat status = {};
+        if (::fstat(m_fd.get(), &status) != 0) {
+            return failure(ErrorCode::DriveGone, errno);
+        }
+        return static_cast<Bytes>(status.st_size) < m_size ? failure(ErrorCode::DriveChanged)
+                                                           : Result<void>{};
+    }
+    std::uint64_t diskseq = 0;
+    Bytes size = 0;
+    if (::ioctl(m_fd.get(), BLKGETDISKSEQ, &diskseq) != 0 || ::ioctl(m_fd.get(), BLKGETSIZE64, &size) != 0) {
+        return failure(ErrorCode::DriveGone, errno);
+    }
+    if (size == 0 && m_sizeAtOpening != 0) {
+        return failure(ErrorCode::DriveGone, ENOMEDIUM);
+    }
+    if (diskseq != m_diskseq || size != m_sizeAtOpening) {
+        return failure(ErrorCode::DriveChanged);
+    }
+    return {};
+}
+
+} // namespace burin

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "blockdevice.h"
+#include "uniquefd.h"
+
+#include <memory>
+
+namespace burin {
+
+/// The proof that the guard has judged a drive and that the descriptor leads to it. Only the platform's
+/// DriveClearanceIssuer, which driveopener.cpp defines, can make one: a BlockDevice of a drive exists
+/// behind the guard or not at all.
+class DriveClearance
+{
+    DriveClearance() { } // NOLINT(modernize-use-equals-default): a defaulted one would allow `{}` for anyone
+    friend class DriveClearanceIssuer;
+};
+
+/// A drive or a regular file over a descriptor with O_DIRECT. See BlockDevice for the contract.
+class FdBlockDevice final : public BlockDevice
+{
+public:
+    /// Errors: DriveNotADrive (anything but a regular file), DriveNoDirectIo, Internal.
+    [[nodiscard]] static Result<std::unique_ptr<BlockDevice>> forFile(UniqueFd fd);
+    /// Errors: DriveNotADrive (not a block device), DriveNoDirectIo, DriveGone, Internal.
+    [[nodiscard]] static Result<std::unique_ptr<BlockDevice>> forDrive(UniqueFd fd, DriveClearance clearance);
+
+    [[nodiscard]] Bytes size() const override { return m_size; }
+    [[nodiscard]] std::uint32_t logicalBlock() const override { return m_logicalBlock; }
+    [[nodiscard]] Result<void> writeAt(Offset offset, std::span<const std::byte> data) override;
+    [[nodiscard]] Result<void> readAt(Offset offset, std::span<std::byte> data) override;
+    [[nodiscard]] Result<void> flush() override;
+    [[nodiscard]] Result<void> checkIdentity() override;
+
+private:
+    explicit FdBlockDevice(UniqueFd fd) : m_fd(std::move(fd)) { }
+    [[nodiscard]] FlashError transferError(ErrorCode otherwise, int sysErrno, Offset offset);
+
+    UniqueFd m_fd;
+    bool m_isDrive = false;
+    Bytes m_size = 0;
+    Bytes m_sizeAtOpening = 0; ///< not rounded down
+    std::uint32_t m_logicalBlock = 512;
+    std::uint64_t m_diskseq = 0;
+};
+
+} // namespace burin

@@ -1,0 +1,329 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "driveopener.h"
+
+#include "drivescan.h"
+#include "driveunmounter.h"
+#include "engine/fdblockdevice.h"
+#include "udisks.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+namespace burin {
+
+/// The only maker of clearances; nothing else may be in this class.
+class DriveClearanceIssuer
+{
+    static DriveClearance issue() { return DriveClearance(); }
+    friend class DriveOpening;
+};
+
+using namespace std::chrono_literals;
+using SteadyClock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto kBusyPatience = 10s;
+constexpr auto kLockPatience = 5s; ///< udev holds the lock while it probes (systemd: BLOCK_DEVICE_LOCKING.md)
+constexpr auto kPause = 100ms;
+
+FlashError errorOfOpen(int sysErrno, const std::string& path)
+{
+    auto code = ErrorCode::Internal;
+    switch (sysErrno) {
+    case EBUSY:
+        code = ErrorCode::DriveBusy;
+        break;
+    case EACCES:
+    case EPERM:
+        code = ErrorCode::AuthDenied;
+        break;
+    case EROFS:
+        code = ErrorCode::DriveReadOnly;
+        break;
+    case ENOMEDIUM:
+        code = ErrorCode::DriveNoMedium;
+        break;
+    case ENOENT:
+    case ENODEV:
+    case ENXIO:
+        code = ErrorCode::DriveGone;
+        break;
+    case EINVAL:
+        code = ErrorCode::DriveNoDirectIo;
+        break;
+    default:
+        break;
+    }
+    return {.code = code, .phase = Phase::Preparing, .sysErrno = sysErrno, .offset = {}, .detail = path};
+}
+
+FlashError errorOfProtection(const Protection& protection)
+{
+    auto code = ErrorCode::DriveProtected;
+    switch (protection.kind) {
+    case ProtectionKind::SystemDisk:
+        code = ErrorCode::DriveIsSystem;
+        break;
+    case ProtectionKind::HoldsImage:
+        code = ErrorCode::DriveHoldsImage;
+        break;
+    case ProtectionKind::WriteProtected:
+        code = ErrorCode::DriveReadOnly;
+        break;
+    case ProtectionKind::NoMedium:
+        code = ErrorCode::DriveNoMedium;
+        break;
+    case ProtectionKind::StackInUse:
+    case ProtectionKind::NamedInFstab:
+    case ProtectionKind::NamedInCrypttab:
+    case ProtectionKind::CannotTell:
+        break;
+    }
+    return {
+        .code = code, .phase = Phase::Preparing, .sysErrno = 0, .offset = {}, .detail = protection.detail};
+}
+
+} // namespace
+
+/// One opening, from the choice to the block device.
+class DriveOpening
+{
+public:
+    DriveOpening(const OpenRequest& request, std::stop_token stop)
+        : m_request(request), m_wanted(request.drive), m_stop(std::move(stop)), m_unmounter(m_stop)
+    {
+    }
+
+    Result<std::unique_ptr<BlockDevice>> run();
+
+private:
+    [[nodiscard]] Result<void> judgeAfresh();
+    [[nodiscard]] Result<void> checkAccess(const DriveInfo& drive) const;
+    [[nodiscard]] Result<UniqueFd> openPatiently();
+    [[nodiscard]] Result<UniqueFd> openOnce();
+    [[nodiscard]] Result<void> takeLock(int fd);
+    [[nodiscard]] Result<void> checkDescriptor(int fd) const;
+    [[nodiscard]] Result<UniqueFd> openChecked();
+    [[nodiscard]] Result<std::unique_ptr<BlockDevice>> openFile();
+    bool pause();
+
+    const OpenRequest& m_request;
+    const DriveInfo& m_wanted;
+    std::stop_token m_stop;
+    DriveUnmounter m_unmounter;
+};
+
+bool DriveOpening::pause()
+{
+    if (!m_stop.stop_requested()) {
+        std::this_thread::sleep_for(kPause);
+    }
+    return !m_stop.stop_requested();
+}
+
+Result<void> DriveOpening::checkAccess(const DriveInfo& drive) const
+{
+    const auto needed = m_request.write ? Access::Write : Access::ReadOnly;
+    if (drive.access >= needed) {
+        return {};
+    }
+    if (drive.protections.empty()) {
+        return failure(ErrorCode::DriveProtected);
+    }
+    // Of several reasons the one that forbids most; a missing card explains a refused read.
+    const auto none = std::ranges::find(drive.protections, ProtectionKind::NoMedium, &Protection::kind);
+    return std::unexpected(
+        errorOfProtection(none == drive.protections.end() ? drive.protections.front() : *none));
+}
+
+Result<void> DriveOpening::judgeAfresh()
+{
+    if (m_wanted.diskseq == 0) {
+        return failure(ErrorCode::DriveProtected, "diskseq");
+    }
+    const auto scan = scanDrives({.loops = true, .keptFiles = m_request.keptFiles, .files = {}});
+    const auto found = std::ranges::find_if(scan.drives, [this](const DriveInfo& drive) {
+        return drive.bus != Bus::File && drive.devno == m_wanted.devno;
+    });
+    if (found == scan.drives.end()) {
+        // Another drive that was given its node, or a partition, is not the one that was chosen.
+        struct stat status = {};
+        const bool other = ::stat(m_wanted.path.c_str(), &status) == 0 && status.st_rdev != m_wanted.devno;
+        return failure(other ? ErrorCode::DriveChanged : ErrorCode::DriveGone);
+    }
+    if (found->diskseq != m_wanted.diskseq || found->size != m_wanted.size || found->serial != m_wanted.serial
+        || found->model != m_wanted.model || found->path != m_wanted.path) {
+        return failure(ErrorCode::DriveChanged);
+    }
+    return checkAccess(*found);
+}
+
+Result<UniqueFd> DriveOpening::openOnce()
+{
+    const int flags = O_DIRECT | O_CLOEXEC | (m_request.write ? O_EXCL : 0);
+    UniqueFd fd(::open(m_wanted.path.c_str(), flags | (m_request.write ? O_RDWR : O_RDONLY)));
+    if (fd) {
+        return fd;
+    }
+    if (errno != EACCES && errno != EPERM) {
+        return std::unexpected(errorOfOpen(errno, m_wanted.path));
+    }
+    Udisks udisks(m_stop);
+    return udisks.openDevice(m_wanted.node, m_request.write, flags);
+}
+
+Result<UniqueFd> DriveOpening::openPatiently()
+{
+    const auto until = SteadyClock::now() + kBusyPatience;
+    while (true) {
+        // Each time anew: while it waited the drive may have been swapped or taken into use, and then nothing
+        // may be unmounted either.
+        auto ready = judgeAfresh();
+        if (ready && m_request.write) {
+            ready = m_unmounter.unmountAll(m_wanted.node);
+        }
+        auto fd = ready ? openOnce() : Result<UniqueFd>(std::unexpected(ready.error()));
+        if (fd || fd.error().code != ErrorCode::DriveBusy) {
+            return fd;
+        }
+        if (SteadyClock::now() >= until || !pause()) {
+            const auto holder = whatKeepsBusy(readSystemSnapshot(machineSources({})), m_wanted.node);
+            if (!holder.empty()) {
+                fd.error().detail = holder;
+            }
+            return fd;
+        }
+    }
+}
+
+Result<void> DriveOpening::takeLock(int fd)
+{
+    const auto until = SteadyClock::now() + kLockPatience;
+    while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            return failure(ErrorCode::Internal, errno);
+        }
+        if (SteadyClock::now() >= until || !pause()) {
+            const auto holder = whatKeepsBusy(readSystemSnapshot(machineSources({})), m_wanted.node);
+            return failure(ErrorCode::DriveBusy, EWOULDBLOCK, {}, holder.empty() ? "flock" : holder);
+        }
+    }
+    return {};
+}
+
+Result<void> DriveOpening::checkDescriptor(int fd) const
+{
+    struct stat status = {};
+    if (::fstat(fd, &status) != 0) {
+        return failure(ErrorCode::Internal, errno);
+    }
+    if (!S_ISBLK(status.st_mode) || status.st_rdev != m_wanted.devno) {
+        return failure(ErrorCode::DriveChanged);
+    }
+    const int flags = ::fcntl(fd, F_GETFL);
+    if (flags < 0 || (flags & O_DIRECT) == 0) {
+        return failure(ErrorCode::DriveNoDirectIo);
+    }
+    std::uint64_t diskseq = 0;
+    Bytes size = 0;
+    if (::ioctl(fd, BLKGETDISKSEQ, &diskseq) != 0 || ::ioctl(fd, BLKGETSIZE64, &size) != 0) {
+        return std::unexpected(errorOfOpen(errno, m_wanted.path));
+    }
+    if (diskseq != m_wanted.diskseq || size != m_wanted.size) {
+        return failure(ErrorCode::DriveChanged);
+    }
+    if (!m_request.write) {
+        return {};
+    }
+    int readOnly = 0;
+    // A read-only loop device can be opened for writing all the same.
+    if ((flags & O_ACCMODE) != O_RDWR || ::ioctl(fd, BLKROGET, &readOnly) != 0 || readOnly != 0) {
+        return failure(ErrorCode::DriveReadOnly);
+    }
+    return {};
+}
+
+Result<UniqueFd> DriveOpening::openChecked()
+{
+    auto fd = openPatiently();
+    if (!fd) {
+        return fd;
+    }
+    Result<void> checked = checkDescriptor(fd->get());
+    if (checked && m_request.write) {
+        checked = takeLock(fd->get());
+    }
+    if (checked) {
+        // From here on O_EXCL keeps others out: what is fresh now stays so. sysfs is asked for serial and
+        // model of this very number, and the descriptor once more.
+        checked = judgeAfresh();
+    }
+    if (checked) {
+        checked = checkDescriptor(fd->get());
+    }
+    return checked ? std::move(fd) : Result<UniqueFd>(std::unexpected(checked.error()));
+}
+
+Result<std::unique_ptr<BlockDevice>> DriveOpening::openFile()
+{
+    const auto scan =
+        scanDrives({.loops = false, .keptFiles = m_request.keptFiles, .files = {m_wanted.path}});
+    const auto found = std::ranges::find(scan.drives, Bus::File, &DriveInfo::bus);
+    if (found == scan.drives.end()) {
+        return failure(ErrorCode::DriveGone, m_wanted.path);
+    }
+    if (auto allowed = checkAccess(*found); !allowed) {
+        return std::unexpected(allowed.error());
+    }
+    UniqueFd fd(
+        ::open(m_wanted.path.c_str(),
+               (m_request.write ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!fd) {
+        return std::unexpected(errorOfOpen(errno, m_wanted.path));
+    }
+    struct stat status = {};
+    if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_dev != m_wanted.devno
+        || status.st_ino != m_wanted.inode) {
+        return failure(ErrorCode::DriveChanged);
+    }
+    if (m_request.write) {
+        if (auto locked = takeLock(fd.get()); !locked) {
+            return std::unexpected(locked.error());
+        }
+    }
+    return FdBlockDevice::forFile(std::move(fd));
+}
+
+Result<std::unique_ptr<BlockDevice>> DriveOpening::run()
+{
+    if (m_wanted.bus == Bus::File) {
+        return openFile();
+    }
+    auto fd = openChecked();
+    if (!fd) {
+        m_unmounter.mountAgain();
+        return std::unexpected(fd.error());
+    }
+    auto device = FdBlockDevice::forDrive(std::move(*fd), DriveClearanceIssuer::issue());
+    if (!device) {
+        m_unmounter.mountAgain();
+    }
+    return device;
+}
+
+Result<std::unique_ptr<BlockDevice>> openDrive(const OpenRequest& request, std::stop_token stop)
+{
+    return DriveOpening(request, std::move(stop)).run();
+}
+
+} // namespace burin

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "driveunmounter.h"
+
+#include "storagestack.h"
+#include "sysfile.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <sys/mount.h>
+#include <unistd.h>
+
+namespace burin {
+
+namespace {
+
+struct Found {
+    MountEntry mount;
+    std::string node;
+    bool isOwn = true; ///< in Burin's own view; else only pid 1 sees it
+};
+
+/// The mount to take off next: the last one made, so that what covers others goes first.
+std::optional<Found> nextMount(const SystemSnapshot& snapshot, const std::string& disk)
+{
+    const StorageStack stack(snapshot);
+    const auto nodes = stack.above(disk);
+    for (const auto* table : {&snapshot.ownMounts, &snapshot.initMounts}) {
+        if (!*table) {
+            continue;
+        }
+        const auto& entries = (*table)->entries;
+        for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+            for (const auto& node : stack.nodesOf(*entry)) {
+                if (std::ranges::find(nodes, node) != nodes.end()) {
+                    return Found{.mount = *entry, .node = node, .isOwn = table == &snapshot.ownMounts};
+                }
+            }
+        }
+    }
+    return {};
+}
+
+unsigned long mountFlags(const MountEntry& mount)
+{
+    constexpr std::array<std::pair<std::string_view, unsigned long>, 8> kFlags{{{"ro", MS_RDONLY},
+                                                                                {"nosuid", MS_NOSUID},
+                                                                                {"nodev", MS_NODEV},
+                                                                                {"noexec", MS_NOEXEC},
+                                                                                {"noatime", MS_NOATIME},
+                                                                                {"nodiratime", MS_NODIRATIME},
+                                                                                {"relatime", MS_RELATIME},
+                                                                                {"sync", MS_SYNCHRONOUS}}};
+    unsigned long flags = 0;
+    for (const auto& options : {mount.options, mount.superOptions}) {
+        for (const auto word : splitWords(options, ",")) {
+            const auto found = std::ranges::find(kFlags, word, [](const auto& item) { return item.first; });
+            flags |= found == kFlags.end() ? 0 : found->second;
+        }
+    }
+    return flags;
+}
+
+void mountDirectly(const MountEntry& mount)
+{
+    std::string data;
+    for (const auto word : splitWords(mount.superOptions, ",")) {
+        if (word != "rw" && word != "ro" && word != "sync") {
+            data += (data.empty() ? "" : ",") + std::string(word);
+        }
+    }
+    const auto flags = mountFlags(mount);
+    const auto attempt = [&](const char* options) {
+        return ::mount(mount.source.c_str(), mount.mountPoint.c_str(), mount.fileSystem.c_str(), flags,
+                       options)
+            == 0;
+    };
+    // Some file systems show options that they don't take back. Failing here is not worth an error of its
+    // own: the one that stopped the job is reported.
+    if (!attempt(data.c_str())) {
+        (void)attempt("");
+    }
+}
+
+std::string processOn(const std::vector<std::string>& places)
+{
+    const auto inPlace = [&places](const std::string& target) {
+        return std::ranges::any_of(places, [&](const std::string& place) { return isWithin(target, place); });
+    };
+    const auto own = std::to_string(::getpid());
+    for (const auto& pid : readFolder("/proc").value_or(std::vector<std::string>())) {
+        if (pid.front() < '0' || pid.front() > '9' || pid == own) {
+            continue;
+        }
+        const auto folder = "/proc/" + pid;
+        std::vector<std::string> links{folder + "/cwd", folder + "/root"};
+        for (const auto& fd : readFolder(folder + "/fd").value_or(std::vector<std::string>())) {
+            links.push_back(folder + "/fd/" + fd);
+        }
+        for (const auto& link : links) {
+            std::array<char, 4096> target{};
+            const auto n = ::readlink(link.c_str(), target.data(), target.size());
+            if (n > 0 && inPlace(std::string(target.data(), static_cast<std::size_t>(n)))) {
+                return readAttribute(folder + "/comm") + " (" + pid + ')';
+            }
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+std::string whatKeepsBusy(const SystemSnapshot& snapshot, const std::string& disk)
+{
+    const StorageStack stack(snapshot);
+    std::vector<std::string> places;
+    std::string text;
+    const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
+    for (const auto& name : stack.above(disk)) {
+        places.push_back("/dev/" + name);
+        const auto* node = stack.node(name);
+        if (name != disk && (node == nullptr || node->disk != disk)) {
+            add(node != nullptr && !node->dmName.empty() ? node->dmName : name);
+        }
+    }
+    if (const auto mount = nextMount(snapshot, disk)) {
+        places.push_back(mount->mount.mountPoint);
+        add(mount->mount.mountPoint);
+    }
+    if (const auto process = processOn(places); !process.empty()) {
+        add(process);
+    }
+    return text;
+}
+
+Result<void> DriveUnmounter::unmountOne(const MountEntry& mount, const std::string& node, bool isOwn)
+{
+    if (!isRemovableFolder(mount.mountPoint)) {
+        // Mounted there since the guard looked: not for Burin to take off. The guard will say why.
+        return failure(ErrorCode::DriveBusy, mount.mountPoint);
+    }
+    const bool directly = isOwn && ::geteuid() == 0;
+    if (directly) {
+        if (::umount2(mount.mountPoint.c_str(), UMOUNT_NOFOLLOW) != 0) {
+            if (errno == EINVAL || errno == ENOENT) {
+                return {}; // somebody else was quicker
+            }
+            return failure(errno == EBUSY ? ErrorCode::DriveBusy : ErrorCode::Internal, errno, {},
+                           mount.mountPoint);
+        }
+    } else {
+        Udisks udisks(m_stop);
+        if (auto done = udisks.unmount(node); !done) {
+            return done;
+        }
+    }
+    m_taken.push_back({.mount = mount, .node = node, .byUdisks = !directly});
+    return {};
+}
+
+Result<void> DriveUnmounter::lockVolumes(const SystemSnapshot& snapshot, const std::string& disk)
+{
+    const StorageStack stack(snapshot);
+    auto nodes = stack.above(disk);
+    std::ranges::reverse(nodes);
+    for (const auto& name : nodes) {
+        const auto* node = stack.node(name);
+        if (node == nullptr || !node->dmUuid.starts_with("CRYPT-")) {
+            continue;
+        }
+        for (const auto& slave : node->slaves) {
+            Udisks udisks(m_stop);
+            if (auto locked = udisks.lock(slave); !locked) {
+                const auto& error = locked.error();
+                if (error.code == ErrorCode::ServiceMissing || error.code == ErrorCode::Internal) {
+                    return failure(ErrorCode::DriveBusy, "cryptsetup close " + node->dmName);
+                }
+                return std::unexpected(error);
+            }
+        }
+    }
+    return {};
+}
+
+Result<void> DriveUnmounter::unmountAll(const std::string& disk)
+{
+    // Each round takes one mount; the bound only ends a fight with an automounter, which the caller may
+    // resume.
+    constexpr int kRounds = 64;
+    for (int i = 0; i < kRounds && !m_stop.stop_requested(); ++i) {
+        const auto snapshot = readSystemSnapshot(machineSources({}));
+        const auto next = nextMount(snapshot, disk);
+        if (!next) {
+            return lockVolumes(snapshot, disk);
+        }
+        if (auto done = unmountOne(next->mount, next->node, next->isOwn); !done) {
+            return done;
+        }
+    }
+    return failure(ErrorCode::DriveBusy, "mounted again and again");
+}
+
+void DriveUnmounter::mountAgain()
+{
+    while (!m_taken.empty()) {
+        const auto taken = std::move(m_taken.back());
+        m_taken.pop_back();
+        if (taken.byUdisks) {
+            Udisks udisks;
+            (void)udisks.mount(taken.node); // the error that stopped the job is the one to report
+        } else {
+            mountDirectly(taken.mount);
+        }
+    }
+}
+
+} // namespace burin

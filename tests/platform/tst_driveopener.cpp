@@ -1,0 +1,432 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/alignedbuffer.h"
+#include "loopdevice.h"
+#include "platform/drivelist.h"
+#include "platform/driveopener.h"
+
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+using namespace burin;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Bytes kSize = 16 * kMiB;
+
+/// Mounted while it lives.
+class Mounted
+{
+public:
+    Mounted(const std::string& node, const QString& folder) : m_folder(folder.toStdString())
+    {
+        m_mounted = ::mount(node.c_str(), m_folder.c_str(), "ext4", 0, "") == 0;
+    }
+    Mounted(const Mounted&) = delete;
+    Mounted& operator=(const Mounted&) = delete;
+    ~Mounted()
+    {
+        if (isStill()) {
+            ::umount2(m_folder.c_str(), MNT_DETACH);
+        }
+    }
+    [[nodiscard]] bool isMounted() const { return m_mounted; }
+    [[nodiscard]] bool isStill() const
+    {
+        std::ifstream table("/proc/self/mountinfo");
+        const std::string all((std::istreambuf_iterator<char>(table)), {});
+        return all.contains(' ' + m_folder + ' ');
+    }
+
+private:
+    std::string m_folder;
+    bool m_mounted = false;
+};
+
+bool makeExt4(const std::string& path)
+{
+    QProcess process;
+    process.start(u"mke2fs"_s, {u"-q"_s, u"-F"_s, u"-t"_s, u"ext4"_s, QString::fromStdString(path)});
+    return process.waitForFinished() && process.exitCode() == 0;
+}
+
+std::string contentOf(const std::string& file)
+{
+    std::ifstream stream(file, std::ios::binary);
+    return {(std::istreambuf_iterator<char>(stream)), {}};
+}
+
+} // namespace
+
+class TestDriveOpener : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void init();
+    void opensALoopForWriting_data();
+    void opensALoopForWriting();
+    void refusesWhatIsMountedInTheSystem();
+    void unmountsWhatADesktopMounted();
+    void mountsAgainWhenItCannotBegin();
+    void saysWhatKeepsADriveBusy();
+    void endsWaitingWhenStopped();
+    void refusesANodeThatWasGivenToAnotherFile();
+    void refusesAPartition();
+    void refusesTheSystemDisk();
+    void readsAProtectedDrive();
+    void refusesAReadOnlyLoop();
+    void refusesTheDriveOfTheImage();
+    void refusesADriveWithoutDiskseq();
+    void noticesAnotherDriveUnderTheDescriptor();
+    void opensAFile();
+    void refusesFilesThatAreNotTheChosenOne();
+
+private:
+    QString path(const char* name) const { return m_folder.filePath(QLatin1StringView(name)); }
+    std::string file(const char* name) const { return path(name).toStdString(); }
+    static DriveInfo driveOf(const LoopDevice& loop, const std::vector<std::string>& kept = {});
+    static Result<std::unique_ptr<BlockDevice>> open(const DriveInfo& drive, bool write = true,
+                                                     const std::vector<std::string>& kept = {})
+    {
+        return openDrive({.drive = drive, .write = write, .keptFiles = kept}, {});
+    }
+    /// Opens and asks to stop once that is in the way.
+    static Result<std::unique_ptr<BlockDevice>> openAndStop(const DriveInfo& drive);
+    QTemporaryDir m_folder;
+};
+
+void TestDriveOpener::init()
+{
+    const bool needsLoop = !QByteArrayView(QTest::currentTestFunction()).contains("File")
+        || QByteArrayView(QTest::currentTestFunction()).contains("AnotherFile");
+    if (needsLoop && !LoopDevice::isPossible()) {
+        fputs("SKIPPED-LISTED: loop devices need root and /dev/loop-control\n", stdout);
+        QSKIP("loop devices need root");
+    }
+}
+
+DriveInfo TestDriveOpener::driveOf(const LoopDevice& loop, const std::vector<std::string>& kept)
+{
+    const auto drives = listDrives({.loops = true, .keptFiles = kept, .files = {}});
+    return findDrive(loop.path(), drives).value_or(DriveInfo());
+}
+
+Result<std::unique_ptr<BlockDevice>> TestDriveOpener::openAndStop(const DriveInfo& drive)
+{
+    std::stop_source stop;
+    std::optional<Result<std::unique_ptr<BlockDevice>>> result;
+    std::atomic<bool> done = false;
+    std::jthread thread([&] {
+        result = openDrive({.drive = drive, .write = true, .keptFiles = {}}, stop.get_token());
+        done = true;
+    });
+    // Long enough for at least one attempt; the outcome is the same whenever the stop comes.
+    QTest::qWait(300);
+    stop.request_stop();
+    thread.join();
+    return std::move(*result);
+}
+
+void TestDriveOpener::opensALoopForWriting_data()
+{
+    QTest::addColumn<unsigned>("block");
+    QTest::newRow("512") << 512U;
+    QTest::newRow("4096") << 4096U;
+}
+
+void TestDriveOpener::opensALoopForWriting()
+{
+    QFETCH(unsigned, block);
+    const LoopDevice loop(file("a"), kSize, block);
+    QVERIFY(loop.isAttached());
+    auto device = open(driveOf(loop));
+    QVERIFY2(device, device ? "" : device.error().detail.c_str());
+    QCOMPARE((*device)->size(), kSize);
+    QCOMPARE((*device)->logicalBlock(), block);
+    const AlignedBuffer out(8192);
+    std::ranges::fill(out.span(), std::byte{0xa5});
+    QVERIFY((*device)->writeAt(kSize - 8192, out.span()));
+    QVERIFY((*device)->flush());
+    const AlignedBuffer in(8192);
+    QVERIFY((*device)->readAt(kSize - 8192, in.span()));
+    QVERIFY(std::ranges::equal(in.span(), out.span()));
+    QVERIFY((*device)->checkIdentity());
+
+    const UniqueFd exclusive(::open(loop.path().c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
+    QVERIFY(!exclusive);
+    const UniqueFd other(::open(loop.path().c_str(), O_RDONLY | O_CLOEXEC));
+    QCOMPARE(::flock(other.get(), LOCK_SH | LOCK_NB), -1);
+    device->reset();
+    QCOMPARE(::flock(other.get(), LOCK_SH | LOCK_NB), 0);
+}
+
+void TestDriveOpener::refusesWhatIsMountedInTheSystem()
+{
+    const LoopDevice loop(file("b"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place;
+    const Mounted mounted(loop.path(), place.path());
+    QVERIFY(mounted.isMounted());
+    const auto drive = driveOf(loop);
+    QCOMPARE(drive.access, Access::ReadOnly);
+    const auto device = open(drive);
+    QVERIFY(!device);
+    QCOMPARE(device.error().code, ErrorCode::DriveIsSystem);
+    QVERIFY(QByteArray::fromStdString(device.error().detail).contains(place.path().toUtf8()));
+    QVERIFY(mounted.isStill());
+}
+
+void TestDriveOpener::unmountsWhatADesktopMounted()
+{
+    const LoopDevice loop(file("c"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir one(u"/mnt/burin-XXXXXX"_s);
+    const QTemporaryDir two(u"/mnt/burin-XXXXXX"_s);
+    const Mounted first(loop.path(), one.path());
+    const Mounted second(loop.path(), two.path());
+    QVERIFY(first.isMounted() && second.isMounted());
+    const auto drive = driveOf(loop);
+    QCOMPARE(drive.mountPoints.size(), std::size_t{2});
+    QCOMPARE(drive.access, Access::Write);
+    const auto device = open(drive);
+    QVERIFY2(device, device ? "" : device.error().detail.c_str());
+    QVERIFY(!first.isStill() && !second.isStill());
+}
+
+void TestDriveOpener::mountsAgainWhenItCannotBegin()
+{
+    const LoopDevice loop(file("d"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const Mounted mounted(loop.path(), place.path());
+    QVERIFY(mounted.isMounted());
+    const auto drive = driveOf(loop);
+    const UniqueFd other(::open(loop.path().c_str(), O_RDONLY | O_CLOEXEC));
+    QCOMPARE(::flock(other.get(), LOCK_SH | LOCK_NB), 0);
+    const auto device = openAndStop(drive);
+    QVERIFY(!device);
+    QCOMPARE(device.error().code, ErrorCode::DriveBusy);
+    QVERIFY(mounted.isStill());
+}
+
+void TestDriveOpener::saysWhatKeepsADriveBusy()
+{
+    const LoopDevice loop(file("e"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const Mounted mounted(loop.path(), place.path());
+    const auto drive = driveOf(loop);
+    const UniqueFd inside(
+        ::open(place.filePath(u"file"_s).toUtf8().constData(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    QVERIFY(static_cast<bool>(inside));
+    const auto device = openAndStop(drive);
+    QVERIFY(!device);
+    QCOMPARE(device.error().code, ErrorCode::DriveBusy);
+    QVERIFY(QByteArray::fromStdString(device.error().detail).contains(place.path().toUtf8()));
+    QVERIFY(mounted.isStill());
+}
+
+void TestDriveOpener::endsWaitingWhenStopped()
+{
+    const LoopDevice loop(file("f"), kSize);
+    const auto drive = driveOf(loop);
+    const UniqueFd holder(::open(loop.path().c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
+    QVERIFY(static_cast<bool>(holder));
+    const auto device = openAndStop(drive);
+    QVERIFY(!device);
+    QCOMPARE(device.error().code, ErrorCode::DriveBusy);
+}
+
+void TestDriveOpener::refusesANodeThatWasGivenToAnotherFile()
+{
+    LoopDevice loop(file("chosen"), kSize);
+    const auto drive = driveOf(loop);
+    QVERIFY(drive.diskseq != 0);
+    std::ofstream(file("other"), std::ios::binary) << std::string(kSize, 'B');
+    QVERIFY(loop.reattach(file("other")));
+    QCOMPARE(driveOf(loop).devno, drive.devno);
+    const auto device = open(drive);
+    QVERIFY(!device);
+    QCOMPARE(device.error().code, ErrorCode::DriveChanged);
+    QVERIFY(contentOf(file("other")) == std::string(kSize, 'B'));
+    QVERIFY(open(drive, false).error().code == ErrorCode::DriveChanged);
+}
+
+void TestDriveOpener::refusesAPartition()
+{
+    std::string table(kSize, '\0');
+    // One entry of an MBR: type 0x0c, from block 2048, 2048 blocks.
+    table.replace(446, 16, std::string("\0\0\0\0\x0c\0\0\0\0\x08\0\0\0\x08\0\0", 16));
+    table.replace(510, 2, "\x55\xaa");
+    std::ofstream(file("parted"), std::ios::binary) << table;
+    const LoopDevice loop(file("parted"), 0, 512, LO_FLAGS_PARTSCAN);
+    QVERIFY(loop.isAttached());
+    const auto partition = loop.path() + "p1";
+    QVERIFY(QTest::qWaitFor([&] { return ::access(partition.c_str(), F_OK) == 0; }));
+    const auto drives = listDrives({.loops = true, .keptFiles = {}, .files = {}});
+    const auto found = findDrive(partition, drives);
+    QVERIFY(!found);
+    QCOMPARE(found.error().code, ErrorCode::DriveIsPartition);
+    QCOMPARE(found.error().detail, loop.path());
+    QVERIFY(std::ranges::none_of(drives, [&](const DriveInfo& drive) { return drive.path == partition; }));
+
+    // Even a forged request for one is refused.
+    auto forged = driveOf(loop);
+    struct stat status = {};
+    QCOMPARE(::stat(partition.c_str(), &status), 0);
+    forged.devno = status.st_rdev;
+    forged.path = partition;
+    QVERIFY(!open(forged));
+    QVERIFY(!open(forged, false));
+}
+
+void TestDriveOpener::refusesTheSystemDisk()
+{
+    const auto drives = listDrives({.loops = false, .keptFiles = {}, .files = {}});
+    const auto system = std::ranges::find_if(drives, [](const DriveInfo& drive) {
+        return !drive.protections.empty() && drive.protections.front().kind == ProtectionKind::SystemDisk;
+    });
+    if (system == drives.end()) {
+        fputs("SKIPPED-LISTED: no disk of this machine is visible\n", stdout);
+        QSKIP("no system disk");
+    }
+    // Every way of naming it ends at the guard. Nothing is opened for writing: the guard comes before.
+    QVERIFY(QFile::link(QString::fromStdString(system->path), path("link")));
+    for (const auto& name : {system->node, system->path, file("link")}) {
+        const auto found = findDrive(name, drives);
+        QVERIFY(found);
+        const auto device = open(*found);
+        QVERIFY(!device);
+        QCOMPARE(device.error().code, ErrorCode::DriveIsSystem);
+    }
+    // What the caller believes of the drive doesn't count.
+    auto forged = *system;
+    forged.access = Access::Write;
+    forged.protections.clear();
+    forged.bus = Bus::Loop;
+    QCOMPARE(open(forged).error().code, ErrorCode::DriveIsSystem);
+    forged.bus = Bus::File;
+    QVERIFY(!open(forged));
+}
+
+void TestDriveOpener::readsAProtectedDrive()
+{
+    const LoopDevice loop(file("g"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place;
+    const Mounted mounted(loop.path(), place.path());
+    auto device = open(driveOf(loop), false);
+    QVERIFY2(device, device ? "" : device.error().detail.c_str());
+    const AlignedBuffer buffer(4096);
+    QVERIFY((*device)->readAt(0, buffer.span()));
+    QVERIFY(!(*device)->writeAt(0, buffer.span()));
+    QVERIFY(mounted.isStill());
+}
+
+void TestDriveOpener::refusesAReadOnlyLoop()
+{
+    const LoopDevice loop(file("h"), kSize, 512, LO_FLAGS_READ_ONLY);
+    QVERIFY(loop.isAttached());
+    auto drive = driveOf(loop);
+    QCOMPARE(open(drive).error().code, ErrorCode::DriveReadOnly);
+    QVERIFY(open(drive, false));
+}
+
+void TestDriveOpener::refusesTheDriveOfTheImage()
+{
+    const LoopDevice loop(file("i"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const Mounted mounted(loop.path(), place.path());
+    const auto image = place.filePath(u"image"_s).toStdString();
+    std::ofstream(image) << "image";
+    const auto device = open(driveOf(loop), true, {image});
+    QVERIFY(!device);
+    QCOMPARE(device.error().code, ErrorCode::DriveHoldsImage);
+    QCOMPARE(device.error().detail, image);
+    QVERIFY(mounted.isStill());
+
+    const LoopDevice itself(file("j"), kSize);
+    QCOMPARE(open(driveOf(itself), true, {file("j")}).error().code, ErrorCode::DriveHoldsImage);
+}
+
+void TestDriveOpener::refusesADriveWithoutDiskseq()
+{
+    const LoopDevice loop(file("k"), kSize);
+    auto drive = driveOf(loop);
+    drive.diskseq = 0;
+    QCOMPARE(open(drive).error().code, ErrorCode::DriveProtected);
+}
+
+void TestDriveOpener::noticesAnotherDriveUnderTheDescriptor()
+{
+    const LoopDevice loop(file("l"), kSize);
+    auto device = open(driveOf(loop));
+    QVERIFY(device);
+    QCOMPARE(::truncate(file("l").c_str(), kSize / 2), 0);
+    const UniqueFd fd(::open(loop.path().c_str(), O_RDWR | O_CLOEXEC));
+    QCOMPARE(::ioctl(fd.get(), LOOP_SET_CAPACITY), 0);
+    QCOMPARE((*device)->checkIdentity().error().code, ErrorCode::DriveChanged);
+    const AlignedBuffer buffer(4096);
+    const auto beyond = (*device)->writeAt(kSize - 4096, buffer.span());
+    QCOMPARE(beyond.error().code, ErrorCode::DriveChanged);
+    QCOMPARE(*beyond.error().offset, kSize - 4096);
+}
+
+void TestDriveOpener::opensAFile()
+{
+    std::ofstream(file("drive"), std::ios::binary) << std::string(kMiB + 100, 'x');
+    const auto drives = listDrives({.loops = false, .keptFiles = {}, .files = {file("drive")}});
+    const auto drive = findDrive(file("drive"), drives);
+    QVERIFY(drive);
+    QCOMPARE(drive->bus, Bus::File);
+    auto device = open(*drive);
+    QVERIFY2(device, device ? "" : device.error().detail.c_str());
+    QCOMPARE((*device)->size(), Bytes{kMiB});
+    const AlignedBuffer buffer(4096);
+    QVERIFY((*device)->writeAt(0, buffer.span()));
+    // A second Burin waits in vain.
+    QCOMPARE(openAndStop(*drive).error().code, ErrorCode::DriveBusy);
+}
+
+void TestDriveOpener::refusesFilesThatAreNotTheChosenOne()
+{
+    std::ofstream(file("m"), std::ios::binary) << std::string(kMiB, 'x');
+    const auto list = [this] { return listDrives({.loops = false, .keptFiles = {}, .files = {file("m")}}); };
+    const auto drive = findDrive(file("m"), list());
+    QVERIFY(drive);
+    QCOMPARE(open(*drive, true, {file("m")}).error().code, ErrorCode::DriveHoldsImage);
+    QVERIFY(QFile::rename(path("m"), path("m.old")));
+    QCOMPARE(open(*drive).error().code, ErrorCode::DriveGone);
+    std::ofstream(file("m"), std::ios::binary) << std::string(kMiB, 'y');
+    QCOMPARE(open(*drive).error().code, ErrorCode::DriveChanged);
+    QVERIFY(contentOf(file("m")) == std::string(kMiB, 'y'));
+    QVERIFY(QFile::remove(path("m")));
+    QCOMPARE(::mkfifo(file("m").c_str(), 0600), 0);
+    QVERIFY(!open(*drive));
+    QVERIFY(QFile::remove(path("m")));
+    QVERIFY(QFile::link(u"/dev/null"_s, path("m")));
+    QVERIFY(!open(*drive));
+    if (LoopDevice::isPossible()) {
+        const LoopDevice loop(file("m2"), kSize);
+        const auto attached =
+            findDrive(file("m2"), listDrives({.loops = false, .keptFiles = {}, .files = {file("m2")}}));
+        QVERIFY(attached);
+        QCOMPARE(open(*attached).error().code, ErrorCode::DriveProtected);
+    }
+}
+
+QTEST_GUILESS_MAIN(TestDriveOpener)
+#include "tst_driveopener.moc"
