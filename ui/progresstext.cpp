@@ -82,7 +82,7 @@ QString progressDetail(const FlashState& state)
             parts += Words::tr("%1 left").arg(formatDuration(*left));
         }
         if (const auto verify = state.verifyTimeExpected(); verify && state.willVerify) {
-            parts += Words::tr("then verify, about %1").arg(formatDuration(*verify));
+            parts += Words::tr("then verify, about %1").arg(formatRoughly(*verify));
         }
     } else if (state.phase == Phase::Flushing) {
         parts += Words::tr("the drive empties its own cache");

@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "imagepanel.h"
+
+#include "errortext.h"
+#include "formatting.h"
+#include "partitionbar.h"
+#include "theme.h"
+
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QFutureWatcher>
+#include <QMimeData>
+#include <QPainter>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QStackedLayout>
+#include <QUrl>
+#include <QtConcurrentRun>
+
+using namespace Qt::StringLiterals;
+
+namespace burin {
+
+namespace {
+
+/// The dashed field of the drop page.
+class DropZone : public QWidget
+{
+public:
+    using QWidget::QWidget;
+
+protected:
+    void paintEvent(QPaintEvent* /*event*/) override
+    {
+        const Theme& colours = theme(palette());
+        const bool hovered = property("hovered").toBool();
+        QPainter painter(this);
+        painter.setRenderHint(QPainter::Antialiasing);
+        QPen pen(hovered ? colours.accent : colours.muted, hovered ? 2 : 1.2);
+        pen.setDashPattern({6, 5});
+        painter.setPen(pen);
+        painter.setBrush(hovered ? QBrush(colours.selection) : QBrush(Qt::NoBrush));
+        painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 6, 6);
+    }
+};
+
+QString draggedFile(const QMimeData* data)
+{
+    const QList<QUrl> urls = data->urls();
+    return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
+}
+
+} // namespace
+
+QString localFile(const QString& pathOrUrl)
+{
+    const QUrl url(pathOrUrl);
+    if (url.isLocalFile()) {
+        return url.toLocalFile();
+    }
+    return QFileInfo(pathOrUrl).absoluteFilePath();
+}
+
+ImagePanel::ImagePanel(Probe probe, QWidget* parent)
+    : Card(parent), m_probe(std::move(probe)), m_pages(new QStackedLayout)
+{
+    setObjectName(u"imagePanel"_s);
+    setAcceptDrops(true);
+    auto* heading = new ToneLabel(ToneLabel::Tone::Muted, 1, QFont::DemiBold, this);
+    heading->setText(tr("1 Image"));
+    column().addWidget(heading);
+    m_pages->addWidget(makeDropPage());
+    m_pages->addWidget(makeImagePage());
+    column().addLayout(m_pages, 1);
+}
+
+ImagePanel::~ImagePanel()
+{
+    m_stop.request_stop();
+}
+
+QWidget* ImagePanel::makeDropPage()
+{
+    m_dropZone = new DropZone(this);
+    auto* layout = new QVBoxLayout(m_dropZone);
+    layout->setContentsMargins(12, 8, 12, 8);
+    layout->setSpacing(6);
+    m_dropTitle = new ToneLabel(ToneLabel::Tone::Plain, 1.13, QFont::DemiBold, m_dropZone);
+    m_dropTitle->setText(tr("Drop a disk image here"));
+    m_dropTitle->setAlignment(Qt::AlignCenter);
+    m_dropTitle->setObjectName(u"dropTitle"_s);
+    m_dropText = new ToneLabel(ToneLabel::Tone::Muted, 0.93, QFont::Normal, m_dropZone);
+    m_dropText->setText(tr("img, iso, xz, zst, gz, bz2, zip, tar …"));
+    m_dropText->setAlignment(Qt::AlignCenter);
+    m_dropText->setWordWrap(true);
+    m_dropText->setObjectName(u"dropText"_s);
+    m_choose = new QPushButton(tr("&Choose image…"), m_dropZone);
+    m_choose->setObjectName(u"chooseButton"_s);
+    m_choose->setAutoDefault(true);
+    connect(m_choose, &QPushButton::clicked, this, &ImagePanel::chooseRequested);
+    layout->addStretch(1);
+    layout->addWidget(m_dropTitle);
+    layout->addWidget(m_dropText);
+    layout->addSpacing(4);
+    layout->addWidget(m_choose, 0, Qt::AlignCenter);
+    layout->addStretch(1);
+    return m_dropZone;
+}
+
+QWidget* ImagePanel::makeImagePage()
+{
+    auto* page = new QWidget(this);
+    auto* layout = new QVBoxLayout(page);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(5);
+    m_name = new ToneLabel(ToneLabel::Tone::Plain, 1.2, QFont::DemiBold, page);
+    m_name->setObjectName(u"imageName"_s);
+    m_summary = new ToneLabel(ToneLabel::Tone::Muted, 0.97, QFont::Normal, page);
+    m_summary->setObjectName(u"imageSummary"_s);
+    m_bar = new PartitionBar(page);
+    m_warning = new ToneLabel(ToneLabel::Tone::Warning, 0.93, QFont::Medium, page);
+    m_warning->setObjectName(u"imageWarning"_s);
+    m_warning->setWordWrap(true);
+    m_coverage = new ToneLabel(ToneLabel::Tone::Muted, 0.93, QFont::Normal, page);
+    m_coverage->setText(tr("writes every block"));
+    m_change = new QPushButton(tr("Chan&ge…"), page);
+    m_change->setObjectName(u"changeButton"_s);
+    m_change->setProperty("small", true);
+    m_change->setAutoDefault(true);
+    connect(m_change, &QPushButton::clicked, this, &ImagePanel::chooseRequested);
+    for (ToneLabel* label : {m_name, m_summary, m_coverage}) {
+        label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+        layout->addWidget(label);
+    }
+    layout->insertWidget(2, m_bar);
+    layout->insertWidget(3, m_warning);
+    layout->insertSpacing(2, 4);
+    layout->insertSpacing(4, 2);
+    layout->addStretch(1);
+    layout->addWidget(m_change, 0, Qt::AlignLeft);
+    return page;
+}
+
+void ImagePanel::open(const QString& path)
+{
+    if (m_locked) {
+        return;
+    }
+    m_stop.request_stop();
+    m_stop = std::stop_source();
+    const quint64 turn = ++m_turn;
+    m_probing = true;
+    m_image.reset();
+    m_dropTitle->setText(tr("Looking at the image…"));
+    m_dropText->setText(QFileInfo(path).fileName());
+    m_dropText->setToolTip(path.toHtmlEscaped());
+    m_pages->setCurrentIndex(0);
+    Q_EMIT imageChanged();
+    const std::string file = QFile::encodeName(path).toStdString();
+    QtConcurrent::run([probe = m_probe, file, stop = m_stop.get_token()] {
+        return probe(file, stop);
+    }).then(this, [this, turn, path](const Result<ImageInfo>& result) { take(turn, path, result); });
+}
+
+void ImagePanel::take(quint64 turn, const QString& path, const Result<ImageInfo>& result)
+{
+    if (turn != m_turn) {
+        return;
+    }
+    m_probing = false;
+    if (result) {
+        showImage(*result);
+    } else {
+        showError(result.error(), path);
+    }
+}
+
+void ImagePanel::showImage(const ImageInfo& image)
+{
+    const QString path = QFile::decodeName(image.path.c_str());
+    m_image = image;
+    const QString name = QFileInfo(path).fileName();
+    m_name->setText(name);
+    m_name->setToolTip(path.toHtmlEscaped());
+    m_summary->setText(imageSummary(image));
+    m_summary->setToolTip(imageSummary(image).toHtmlEscaped());
+    m_bar->setImage(image);
+    QStringList warnings;
+    for (const ImageWarning warning : image.warnings) {
+        warnings << u"⚠ "_s + warningText(warning);
+    }
+    m_warning->setText(warnings.join(u'\n'));
+    m_warning->setVisible(!warnings.isEmpty());
+    m_pages->setCurrentIndex(1);
+    Q_EMIT imageChanged();
+}
+
+void ImagePanel::showError(const FlashError& error, const QString& path)
+{
+    ErrorContext context;
+    context.image = QFileInfo(path).fileName();
+    const ErrorText words = errorText(error, context);
+    m_dropTitle->setText(words.title);
+    m_dropText->setText(words.text);
+    m_dropText->setToolTip(words.details.toHtmlEscaped());
+    m_pages->setCurrentIndex(0);
+    Q_EMIT imageChanged();
+}
+
+QString ImagePanel::message() const
+{
+    return m_dropTitle->text() + u'\n' + m_dropText->text();
+}
+
+void ImagePanel::setLocked(bool locked)
+{
+    m_locked = locked;
+    m_choose->setEnabled(!locked);
+    m_change->setEnabled(!locked);
+}
+
+void ImagePanel::setHovered(bool hovered)
+{
+    m_dropZone->setProperty("hovered", hovered);
+    m_dropZone->update();
+}
+
+void ImagePanel::dragEnterEvent(QDragEnterEvent* event)
+{
+    if (!m_locked && !draggedFile(event->mimeData()).isEmpty()) {
+        event->acceptProposedAction();
+        setHovered(true);
+    }
+}
+
+void ImagePanel::dragLeaveEvent(QDragLeaveEvent* /*event*/)
+{
+    setHovered(false);
+}
+
+void ImagePanel::dropEvent(QDropEvent* event)
+{
+    setHovered(false);
+    const QString file = draggedFile(event->mimeData());
+    if (!m_locked && !file.isEmpty()) {
+        event->acceptProposedAction();
+        open(file);
+    }
+}
+
+} // namespace burin

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Burin developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "card.h"
+#include "engine/imageprobe.h"
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+
+class QPushButton;
+class QStackedLayout;
+
+namespace burin {
+
+class PartitionBar;
+
+/// The first band: where an image is dropped or chosen, and what it is. The look at the file runs in a
+/// pool thread; the last file that was asked for wins.
+class ImagePanel : public Card
+{
+    Q_OBJECT
+    Q_DISABLE_COPY_MOVE(ImagePanel)
+
+public:
+    using Probe = std::function<Result<ImageInfo>(const std::string&, std::stop_token)>;
+
+    explicit ImagePanel(Probe probe, QWidget* parent = nullptr);
+    ~ImagePanel() override;
+
+    void open(const QString& path);
+    void showImage(const ImageInfo& image);
+    void setLocked(bool locked); ///< while a job runs
+    [[nodiscard]] const std::optional<ImageInfo>& image() const { return m_image; }
+    [[nodiscard]] QString message() const;
+    [[nodiscard]] bool isProbing() const { return m_probing; }
+
+Q_SIGNALS:
+    /// A person wants to choose a file.
+    void chooseRequested();
+    /// Another image, or none any more.
+    void imageChanged();
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dragLeaveEvent(QDragLeaveEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    QWidget* makeDropPage();
+    QWidget* makeImagePage();
+    void showError(const FlashError& error, const QString& path);
+    void take(quint64 turn, const QString& path, const Result<ImageInfo>& result);
+    void setHovered(bool hovered);
+
+    Probe m_probe;
+    std::stop_source m_stop;
+    quint64 m_turn = 0;
+    bool m_probing = false;
+    bool m_locked = false;
+    std::optional<ImageInfo> m_image;
+
+    QStackedLayout* m_pages;
+    QWidget* m_dropZone = nullptr;
+    ToneLabel* m_dropTitle = nullptr;
+    ToneLabel* m_dropText = nullptr;
+    QPushButton* m_choose = nullptr;
+    QPushButton* m_change = nullptr;
+    ToneLabel* m_name = nullptr;
+    ToneLabel* m_summary = nullptr;
+    PartitionBar* m_bar = nullptr;
+    ToneLabel* m_warning = nullptr;
+    ToneLabel* m_coverage = nullptr;
+};
+
+/// The local file that was dropped, named by path or file: URL; empty if it is none.
+[[nodiscard]] QString localFile(const QString& pathOrUrl);
+
+} // namespace burin

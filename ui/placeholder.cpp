@@ -1,1 +1,0 @@
-int burinUiPlaceholder = 0;
