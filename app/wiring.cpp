@@ -7,6 +7,7 @@
 #include "ui/burinstyle.h"
 #include "ui/cli.h"
 #include "ui/demo.h"
+#include "ui/ejectwords.h"
 #include "ui/mainwindow.h"
 #include "ui/report.h"
 
@@ -52,11 +53,16 @@ private:
             options.keptFiles = keptFiles;
             m_watcher.setOptions(options);
         };
-        services.eject = [this](const DriveInfo& drive, const std::function<void(const EjectResult&)>& done) {
+        services.eject = [this](const DriveInfo& drive, const std::function<void(bool, const QString&)>& done) {
             // An eject may take seconds, so it runs beside the window and answers in the window's thread.
             QThreadPool::globalInstance()->start([this, drive, done] {
-                const EjectResult result = ejectDrive(drive);
-                QMetaObject::invokeMethod(&m_window, [done, result] { done(result); }, Qt::QueuedConnection);
+                const EjectOutcome outcome = ejectDrive(drive, {});
+                QMetaObject::invokeMethod(
+                    &m_window,
+                    [done, drive, outcome] {
+                        done(outcome.result != EjectResult::Failed, ejectSentence(drive, outcome));
+                    },
+                    Qt::QueuedConnection);
             });
         };
         services.saveReport = [this](const QString& path) {

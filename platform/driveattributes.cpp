@@ -33,6 +33,7 @@ DriveAttributes readDriveAttributes(const std::string& root, const BlockNode& no
     a.devno = node.devno;
     a.diskseq = readNumber(folder + "/diskseq");
     a.size = node.size;
+    a.writeCache = readAttribute(folder + "/queue/write_cache");
     a.logicalBlock = static_cast<std::uint32_t>(readNumber(folder + "/queue/logical_block_size", 512));
     a.hasDevice = exists(folder + "/device");
     a.hasBacking = !node.backingFile.empty() || exists(folder + "/pid"); // nbd: the peer's process

@@ -189,6 +189,7 @@ std::optional<DriveInfo> classifyDrive(const DriveAttributes& a)
     drive.serial = serialOf(a, drive.bus);
     drive.size = a.size;
     drive.logicalBlock = a.logicalBlock;
+    drive.writeCache = a.writeCache;
     if (drive.bus == Bus::Usb) {
         drive.linkMbps = leadingNumber(a.usbSpeed);
         drive.deviceMbps = usbAbility(a, drive.linkMbps);

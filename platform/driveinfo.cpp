@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "driveinfo.h"
 
+#include <algorithm>
+
 namespace burin {
 
 namespace {
@@ -24,7 +26,11 @@ std::string driveName(const DriveInfo& drive)
 
 FlashError protectionError(const DriveInfo& drive)
 {
-    const Protection reason = drive.protections.empty() ? Protection{} : drive.protections.front();
+    // Of several reasons a missing card is the first: nothing else can be known of it.
+    const auto none = std::ranges::find(drive.protections, ProtectionKind::NoMedium, &Protection::kind);
+    const Protection reason = none != drive.protections.end() ? *none
+        : drive.protections.empty()                           ? Protection{}
+                                                              : drive.protections.front();
     FlashError error{.code = ErrorCode::DriveProtected, .detail = reason.detail};
     switch (reason.kind) {
     case ProtectionKind::SystemDisk:

@@ -67,32 +67,6 @@ FlashError errorOfOpen(int sysErrno, const std::string& path)
     return {.code = code, .phase = Phase::Preparing, .sysErrno = sysErrno, .offset = {}, .detail = path};
 }
 
-FlashError errorOfProtection(const Protection& protection)
-{
-    auto code = ErrorCode::DriveProtected;
-    switch (protection.kind) {
-    case ProtectionKind::SystemDisk:
-        code = ErrorCode::DriveIsSystem;
-        break;
-    case ProtectionKind::HoldsImage:
-        code = ErrorCode::DriveHoldsImage;
-        break;
-    case ProtectionKind::WriteProtected:
-        code = ErrorCode::DriveReadOnly;
-        break;
-    case ProtectionKind::NoMedium:
-        code = ErrorCode::DriveNoMedium;
-        break;
-    case ProtectionKind::StackInUse:
-    case ProtectionKind::NamedInFstab:
-    case ProtectionKind::NamedInCrypttab:
-    case ProtectionKind::CannotTell:
-        break;
-    }
-    return {
-        .code = code, .phase = Phase::Preparing, .sysErrno = 0, .offset = {}, .detail = protection.detail};
-}
-
 } // namespace
 
 /// One opening, from the choice to the block device.
@@ -137,13 +111,7 @@ Result<void> DriveOpening::checkAccess(const DriveInfo& drive) const
     if (drive.access >= needed) {
         return {};
     }
-    if (drive.protections.empty()) {
-        return failure(ErrorCode::DriveProtected);
-    }
-    // Of several reasons the one that forbids most; a missing card explains a refused read.
-    const auto none = std::ranges::find(drive.protections, ProtectionKind::NoMedium, &Protection::kind);
-    return std::unexpected(
-        errorOfProtection(none == drive.protections.end() ? drive.protections.front() : *none));
+    return std::unexpected(protectionError(drive));
 }
 
 Result<void> DriveOpening::judgeAfresh()

@@ -191,7 +191,7 @@ int runFlash(const QStringList& arguments)
     choice.request.plan.verify = !parser.isSet(u"no-verify"_s);
     const FlashReport report = CliJob(choice.json).run(choice.request);
     if (parser.isSet(u"eject"_s) && exitStatus(report) == ExitStatus::Good) {
-        printError(ejectSentence(choice.request.drive, ejectDrive(choice.request.drive)) + u'\n');
+        printError(ejectSentence(choice.request.drive, ejectDrive(choice.request.drive, {})) + u'\n');
     }
     return static_cast<int>(exitStatus(report));
 }

@@ -10,6 +10,6 @@
 namespace burin {
 
 /// What came of an eject, in a sentence. A failed one never changes the verdict of the job.
-[[nodiscard]] QString ejectSentence(const DriveInfo& drive, const EjectResult& result);
+[[nodiscard]] QString ejectSentence(const DriveInfo& drive, const EjectOutcome& outcome);
 
 } // namespace burin
