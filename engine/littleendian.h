@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace burin {
@@ -12,11 +13,11 @@ namespace burin {
 template<std::unsigned_integral T>
 [[nodiscard]] constexpr T littleEndian(std::span<const std::byte> data, std::size_t offset)
 {
-    T value = 0;
+    std::uint64_t value = 0;
     for (std::size_t i = sizeof(T); i-- > 0;) {
-        value = static_cast<T>((sizeof(T) > 1 ? value << 8U : 0U) | std::to_integer<T>(data[offset + i]));
+        value = value << 8U | std::to_integer<std::uint64_t>(data[offset + i]);
     }
-    return value;
+    return static_cast<T>(value);
 }
 
 } // namespace burin

@@ -108,6 +108,8 @@ private Q_SLOTS:
     void takesStreamsLongerThanItsBuffer();
     void takesManyJoinedStreamsWithPadding_data();
     void takesManyJoinedStreamsWithPadding();
+    void findsAStreamAcrossTheEndOfItsBuffer_data();
+    void findsAStreamAcrossTheEndOfItsBuffer();
     void truncationAnywhereIsNeverAnEnd_data();
     void truncationAnywhereIsNeverAnEnd();
     void asksForMemoryInsteadOfCallingItDamage_data();
@@ -224,6 +226,34 @@ void TstCompressedSource::takesManyJoinedStreamsWithPadding()
     const auto outcome = readAll(*source, 65536);
     QVERIFY(!outcome.error);
     QVERIFY(outcome.data == expected);
+}
+
+void TstCompressedSource::findsAStreamAcrossTheEndOfItsBuffer_data()
+{
+    takesStreamsLongerThanItsBuffer_data();
+}
+
+// The input buffer's end is a multiple of 64 KiB, whatever its size: the magic of a stream lies across it.
+void TstCompressedSource::findsAStreamAcrossTheEndOfItsBuffer()
+{
+    QFETCH(Compression, compression);
+    const QTemporaryDir folder;
+    const auto piece = noise("piece", 1499);
+    const auto packed = pack(compression, piece);
+    for (qsizetype before = 1; before < 7; ++before) {
+        QByteArray all;
+        QByteArray expected;
+        for (int i = 0; i < 10; ++i) {
+            const qsizetype at = i == 0 ? 0 : i * 65536 - before;
+            all += QByteArray(at - all.size(), '\0') + packed;
+            expected += piece;
+        }
+        const auto source = open(write(folder, all), compression);
+        QVERIFY(source);
+        const auto outcome = readAll(*source, 65536);
+        QVERIFY(!outcome.error);
+        QVERIFY(outcome.data == expected);
+    }
 }
 
 void TstCompressedSource::truncationAnywhereIsNeverAnEnd_data()
