@@ -4,6 +4,7 @@
 #include "loopdevice.h"
 #include "platform/drivelist.h"
 #include "platform/driveopener.h"
+#include "platform/drivewatcher.h"
 
 #include <QProcess>
 #include <QTemporaryDir>
@@ -91,6 +92,7 @@ private Q_SLOTS:
     void refusesTheDriveOfTheImage();
     void refusesADriveWithoutDiskseq();
     void noticesAnotherDriveUnderTheDescriptor();
+    void watcherNoticesALoopAndAMount();
     void opensAFile();
     void refusesFilesThatAreNotTheChosenOne();
 
@@ -274,7 +276,7 @@ void TestDriveOpener::refusesAPartition()
     entry.start = kMiB;
     entry.length = kMiB;
     entry.pno = 1;
-    blkpg_ioctl_arg argument {.op = BLKPG_ADD_PARTITION, .flags = 0, .datalen = sizeof entry, .data = &entry};
+    blkpg_ioctl_arg argument{.op = BLKPG_ADD_PARTITION, .flags = 0, .datalen = sizeof entry, .data = &entry};
     const UniqueFd whole(::open(loop.path().c_str(), O_RDWR | O_CLOEXEC));
     QCOMPARE(::ioctl(whole.get(), BLKPG, &argument), 0);
     const auto partition = loop.path() + "p1";
@@ -387,6 +389,30 @@ void TestDriveOpener::noticesAnotherDriveUnderTheDescriptor()
     const auto beyond = (*device)->writeAt(kSize - 4096, buffer.span());
     QCOMPARE(beyond.error().code, ErrorCode::DriveChanged);
     QCOMPARE(*beyond.error().offset, kSize - 4096);
+}
+
+void TestDriveOpener::watcherNoticesALoopAndAMount()
+{
+    DriveWatcher watcher({.loops = true, .keptFiles = {}, .files = {}});
+    LoopDevice loop(file("watched"), kSize);
+    const auto drive = [&] {
+        const auto found = std::ranges::find(watcher.drives(), loop.path(), &DriveInfo::path);
+        return found == watcher.drives().end() ? DriveInfo() : *found;
+    };
+    QVERIFY(QTest::qWaitFor([&] { return drive().hasMedium(); }));
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    {
+        const Mounted mounted(loop.path(), place.path());
+        QVERIFY(QTest::qWaitFor([&] { return !drive().mountPoints.empty(); }));
+    }
+    QVERIFY(QTest::qWaitFor([&] { return drive().mountPoints.empty(); }));
+    const auto path = loop.path();
+    loop.detach();
+    QVERIFY(QTest::qWaitFor([&] {
+        return std::ranges::none_of(watcher.drives(),
+                                    [&](const DriveInfo& other) { return other.path == path; });
+    }));
 }
 
 void TestDriveOpener::opensAFile()

@@ -74,7 +74,8 @@ public:
             return bus.send(answerWithDescriptor(message));
         }
         if (message.member() == "Get"_L1) {
-            const auto value = properties.value(message.path()).value(message.arguments().value(1).toString());
+            const auto value =
+                properties.value(message.path()).value(message.arguments().value(1).toString());
             return bus.send(message.createReply(QVariant::fromValue(QDBusVariant(value))));
         }
         return bus.send(message.createReply());
@@ -89,7 +90,8 @@ private:
         const UniqueFd fd(::open(openPath.constData(), flags, 0600));
         if (!fd) {
             return message.createErrorReply(u"org.freedesktop.UDisks2.Error.Failed"_s,
-                                            u"Error opening device: "_s + QString::fromLocal8Bit(::strerror(errno)));
+                                            u"Error opening device: "_s
+                                                + QString::fromLocal8Bit(::strerror(errno)));
         }
         return message.createReply(QVariant::fromValue(QDBusUnixFileDescriptor(fd.get())));
     }
@@ -141,11 +143,13 @@ void TestUdisks::initTestCase()
     // Like a system bus: it lets other users in.
     QFile config(m_folder.filePath(u"bus.conf"_s));
     QVERIFY(config.open(QIODevice::WriteOnly));
-    config.write("<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>"
-                 "<policy context=\"default\"><allow user=\"*\"/><allow own=\"*\"/><allow send_destination=\"*\"/>"
-                 "<allow eavesdrop=\"true\"/></policy></busconfig>");
+    config.write(
+        "<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>"
+        "<policy context=\"default\"><allow user=\"*\"/><allow own=\"*\"/><allow send_destination=\"*\"/>"
+        "<allow eavesdrop=\"true\"/></policy></busconfig>");
     config.close();
-    m_daemon.start(u"dbus-daemon"_s, {u"--config-file="_s + config.fileName(), u"--print-address"_s, u"--nofork"_s});
+    m_daemon.start(u"dbus-daemon"_s,
+                   {u"--config-file="_s + config.fileName(), u"--print-address"_s, u"--nofork"_s});
     QVERIFY(m_daemon.waitForReadyRead());
     const auto address = m_daemon.readLine().trimmed();
     qputenv("DBUS_SYSTEM_BUS_ADDRESS", address);
@@ -167,7 +171,8 @@ void TestUdisks::init()
     m_stub.driveNames.clear();
     m_stub.calls.clear();
     const QByteArrayView function(QTest::currentTestFunction());
-    const bool pure = function.startsWith("translates") || function.startsWith("names") || function.startsWith("inhibits");
+    const bool pure =
+        function.startsWith("translates") || function.startsWith("names") || function.startsWith("inhibits");
     if (pure) {
         return;
     }
@@ -217,7 +222,8 @@ TestUdisks::Opened TestUdisks::openAsNobody(const DriveInfo& drive, std::stop_to
 
 DriveInfo TestUdisks::driveOf(const LoopDevice& loop) const
 {
-    return findDrive(loop.path(), listDrives({.loops = true, .keptFiles = {}, .files = {}})).value_or(DriveInfo());
+    return findDrive(loop.path(), listDrives({.loops = true, .keptFiles = {}, .files = {}}))
+        .value_or(DriveInfo());
 }
 
 void TestUdisks::namesObjectPaths()
@@ -245,10 +251,13 @@ void TestUdisks::translatesErrors_data()
     row("old udisks", dbus + u"UnknownMethod"_s, {}, ErrorCode::ServiceMissing);
     row("no answer", dbus + u"NoReply"_s, {}, ErrorCode::AuthDismissed);
     row("busy unmount", udisks + u"DeviceBusy"_s, {}, ErrorCode::DriveBusy);
-    row("busy open", udisks + u"Failed"_s, u"Error opening device /dev/sdb: Device or resource busy"_s, ErrorCode::DriveBusy);
-    row("write-protected", udisks + u"Failed"_s, u"Error opening: Read-only file system"_s, ErrorCode::DriveReadOnly);
+    row("busy open", udisks + u"Failed"_s, u"Error opening device /dev/sdb: Device or resource busy"_s,
+        ErrorCode::DriveBusy);
+    row("write-protected", udisks + u"Failed"_s, u"Error opening: Read-only file system"_s,
+        ErrorCode::DriveReadOnly);
     row("no medium", udisks + u"Failed"_s, u"Error opening: No medium found"_s, ErrorCode::DriveNoMedium);
-    row("no O_DIRECT", udisks + u"Failed"_s, u"Error opening: Invalid argument"_s, ErrorCode::DriveNoDirectIo);
+    row("no O_DIRECT", udisks + u"Failed"_s, u"Error opening: Invalid argument"_s,
+        ErrorCode::DriveNoDirectIo);
     row("anything else", udisks + u"Failed"_s, u"odd"_s, ErrorCode::Internal);
     row("foreign", u"com.example.Odd"_s, u"odd"_s, ErrorCode::Internal);
 }
@@ -276,8 +285,10 @@ void TestUdisks::endsWithTheServicesError_data()
 {
     QTest::addColumn<QString>("name");
     QTest::addColumn<ErrorCode>("code");
-    QTest::newRow("dismissed") << u"org.freedesktop.UDisks2.Error.NotAuthorizedDismissed"_s << ErrorCode::AuthDismissed;
-    QTest::newRow("no agent") << u"org.freedesktop.UDisks2.Error.NotAuthorizedCanObtain"_s << ErrorCode::AuthNoAgent;
+    QTest::newRow("dismissed") << u"org.freedesktop.UDisks2.Error.NotAuthorizedDismissed"_s
+                               << ErrorCode::AuthDismissed;
+    QTest::newRow("no agent") << u"org.freedesktop.UDisks2.Error.NotAuthorizedCanObtain"_s
+                              << ErrorCode::AuthNoAgent;
     QTest::newRow("denied") << u"org.freedesktop.UDisks2.Error.NotAuthorized"_s << ErrorCode::AuthDenied;
     QTest::newRow("gone") << u"org.freedesktop.DBus.Error.ServiceUnknown"_s << ErrorCode::ServiceMissing;
     QTest::newRow("odd") << u"org.freedesktop.UDisks2.Error.Failed"_s << ErrorCode::Internal;
@@ -298,7 +309,8 @@ void TestUdisks::refusesDescriptorsThatAreNotWhatWasAskedFor_data()
     QTest::addColumn<int>("flags");
     QTest::addColumn<ErrorCode>("code");
     QTest::newRow("/dev/null") << QByteArray("/dev/null") << O_RDWR << ErrorCode::DriveChanged;
-    QTest::newRow("a regular file") << QByteArray("FILE") << (O_RDWR | O_DIRECT | O_CREAT) << ErrorCode::DriveChanged;
+    QTest::newRow("a regular file") << QByteArray("FILE") << (O_RDWR | O_DIRECT | O_CREAT)
+                                    << ErrorCode::DriveChanged;
     QTest::newRow("read-only") << QByteArray() << (O_RDONLY | O_DIRECT) << ErrorCode::DriveReadOnly;
     QTest::newRow("without O_DIRECT") << QByteArray() << O_RDWR << ErrorCode::DriveNoDirectIo;
     QTest::newRow("another drive") << QByteArray("OTHER") << (O_RDWR | O_DIRECT) << ErrorCode::DriveChanged;
@@ -362,8 +374,10 @@ void TestUdisks::ejects()
     const auto path = u"/org/freedesktop/UDisks2/drives/A"_s;
     m_stub.driveNames = {u"A"_s, u"B"_s};
     m_stub.properties[udisksBlockPath(drive.node)][u"Drive"_s] = QVariant::fromValue(QDBusObjectPath(path));
-    m_stub.properties[path] = {{u"Ejectable"_s, true}, {u"CanPowerOff"_s, true}, {u"SiblingId"_s, u"usb-1"_s}};
-    m_stub.properties[u"/org/freedesktop/UDisks2/drives/B"_s] = {{u"SiblingId"_s, sibling ? u"usb-1"_s : u"usb-2"_s}};
+    m_stub.properties[path] = {
+        {u"Ejectable"_s, true}, {u"CanPowerOff"_s, true}, {u"SiblingId"_s, u"usb-1"_s}};
+    m_stub.properties[u"/org/freedesktop/UDisks2/drives/B"_s] = {
+        {u"SiblingId"_s, sibling ? u"usb-1"_s : u"usb-2"_s}};
     EjectOutcome outcome;
     inThread([&] { outcome = ejectDrive(drive, {}); });
     QCOMPARE(outcome.result, EjectResult::SafeToRemove);
