@@ -25,7 +25,7 @@ bool hasSibling(Udisks& udisks, const QString& drive)
 {
     const auto mine = udisks.driveProperty(drive, u"SiblingId"_s);
     const auto all = udisks.drives();
-    if (!mine || !all) {
+    if (!mine || !all || !all->contains(drive)) {
         return true; // can't tell: leave the power on
     }
     if (mine->toString().isEmpty()) {
@@ -76,7 +76,7 @@ Result<void> ejectOnce(Udisks& udisks, const DriveInfo& drive, std::stop_token s
 /// The drive of the job, not one that has taken its node since.
 bool isStillThere(const DriveInfo& drive)
 {
-    const auto scan = scanDrives({.loops = false, .keptFiles = {}, .files = {}});
+    const auto scan = scanDrives({.loops = true, .keptFiles = {}, .files = {}});
     return std::ranges::any_of(scan.drives, [&](const DriveInfo& other) {
         return other.devno == drive.devno && other.diskseq == drive.diskseq;
     });

@@ -4,6 +4,7 @@
 #include "loopdevice.h"
 #include "platform/drivelist.h"
 #include "platform/driveopener.h"
+#include "platform/drivewatcher.h"
 
 #include <QProcess>
 #include <QTemporaryDir>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <thread>
 
+#include <linux/blkpg.h>
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -90,6 +92,7 @@ private Q_SLOTS:
     void refusesTheDriveOfTheImage();
     void refusesADriveWithoutDiskseq();
     void noticesAnotherDriveUnderTheDescriptor();
+    void watcherNoticesALoopAndAMount();
     void opensAFile();
     void refusesFilesThatAreNotTheChosenOne();
 
@@ -266,13 +269,16 @@ void TestDriveOpener::refusesANodeThatWasGivenToAnotherFile()
 
 void TestDriveOpener::refusesAPartition()
 {
-    std::string table(kSize, '\0');
-    // One entry of an MBR: type 0x0c, from block 2048, 2048 blocks.
-    table.replace(446, 16, std::string("\0\0\0\0\x0c\0\0\0\0\x08\0\0\0\x08\0\0", 16));
-    table.replace(510, 2, "\x55\xaa");
-    std::ofstream(file("parted"), std::ios::binary) << table;
-    const LoopDevice loop(file("parted"), 0, 512, LO_FLAGS_PARTSCAN);
+    const LoopDevice loop(file("parted"), kSize, 512, LO_FLAGS_PARTSCAN);
     QVERIFY(loop.isAttached());
+    // As partx(8) does it: some kernels are built without any partition table.
+    blkpg_partition entry = {};
+    entry.start = kMiB;
+    entry.length = kMiB;
+    entry.pno = 1;
+    blkpg_ioctl_arg argument{.op = BLKPG_ADD_PARTITION, .flags = 0, .datalen = sizeof entry, .data = &entry};
+    const UniqueFd whole(::open(loop.path().c_str(), O_RDWR | O_CLOEXEC));
+    QCOMPARE(::ioctl(whole.get(), BLKPG, &argument), 0);
     const auto partition = loop.path() + "p1";
     QVERIFY(QTest::qWaitFor([&] { return ::access(partition.c_str(), F_OK) == 0; }));
     const auto drives = listDrives({.loops = true, .keptFiles = {}, .files = {}});
@@ -383,6 +389,30 @@ void TestDriveOpener::noticesAnotherDriveUnderTheDescriptor()
     const auto beyond = (*device)->writeAt(kSize - 4096, buffer.span());
     QCOMPARE(beyond.error().code, ErrorCode::DriveChanged);
     QCOMPARE(*beyond.error().offset, kSize - 4096);
+}
+
+void TestDriveOpener::watcherNoticesALoopAndAMount()
+{
+    DriveWatcher watcher({.loops = true, .keptFiles = {}, .files = {}});
+    LoopDevice loop(file("watched"), kSize);
+    const auto drive = [&] {
+        const auto found = std::ranges::find(watcher.drives(), loop.path(), &DriveInfo::path);
+        return found == watcher.drives().end() ? DriveInfo() : *found;
+    };
+    QVERIFY(QTest::qWaitFor([&] { return drive().hasMedium(); }));
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    {
+        const Mounted mounted(loop.path(), place.path());
+        QVERIFY(QTest::qWaitFor([&] { return !drive().mountPoints.empty(); }));
+    }
+    QVERIFY(QTest::qWaitFor([&] { return drive().mountPoints.empty(); }));
+    const auto path = loop.path();
+    loop.detach();
+    QVERIFY(QTest::qWaitFor([&] {
+        return std::ranges::none_of(watcher.drives(),
+                                    [&](const DriveInfo& other) { return other.path == path; });
+    }));
 }
 
 void TestDriveOpener::opensAFile()
