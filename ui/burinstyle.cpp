@@ -4,12 +4,15 @@
 
 #include "theme.h"
 
-#include <QGuiApplication>
+#include <QApplication>
+#include <QKeyEvent>
 #include <QPainter>
 #include <QPainterPath>
 #include <QPushButton>
 #include <QStyleHints>
 #include <QStyleOptionButton>
+
+#include <algorithm>
 
 namespace burin {
 
@@ -45,12 +48,19 @@ void drawButton(const QStyleOption& option, QPainter& painter, const QWidget* wi
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(line, 1));
     painter.setBrush(fill);
-    const QRectF rect = QRectF(option.rect).adjusted(2.5, 2.5, -2.5, -2.5);
+    const QRectF rect = QRectF(option.rect).adjusted(0.5, 0.5, -0.5, -0.5);
+    const bool focused = option.state.testFlag(QStyle::State_HasFocus)
+        && option.state.testFlag(QStyle::State_KeyboardFocusChange);
     painter.drawRoundedRect(rect, kButtonRadius, kButtonRadius);
-    painter.restore();
-    if (option.state.testFlag(QStyle::State_HasFocus)) {
-        drawFocusRing(painter, rect, kButtonRadius, colours);
+    if (focused) {
+        // Within the button's own field, so that neighbours stay in line.
+        painter.setBrush(Qt::NoBrush);
+        painter.setPen(QPen(isPrimary(widget) ? colours.onAccent : colours.accent, 2));
+        const double inset = isPrimary(widget) ? 3 : 0.5;
+        painter.drawRoundedRect(rect.adjusted(inset, inset, -inset, -inset), kButtonRadius - 1,
+                                kButtonRadius - 1);
     }
+    painter.restore();
 }
 
 void drawButtonLabel(const QStyleOptionButton& option, QPainter& painter, const QWidget* widget)
@@ -73,6 +83,31 @@ void drawButtonLabel(const QStyleOptionButton& option, QPainter& painter, const 
     painter.restore();
 }
 
+void drawMenuBar(const QStyleOption& option, QPainter& painter, const QStyle& style, const QWidget* widget)
+{
+    const Theme& colours = theme(option.palette);
+    painter.fillRect(option.rect, colours.card);
+    const auto* item = qstyleoption_cast<const QStyleOptionMenuItem*>(&option);
+    if (item != nullptr && !item->text.isEmpty()) {
+        if (option.state.testFlag(QStyle::State_Selected)) {
+            painter.save();
+            painter.setRenderHint(QPainter::Antialiasing);
+            painter.setPen(Qt::NoPen);
+            painter.setBrush(colours.selection);
+            painter.drawRoundedRect(QRectF(option.rect).adjusted(1, 3, -1, -3), 4, 4);
+            painter.restore();
+        }
+        const bool underline = style.styleHint(QStyle::SH_UnderlineShortcut, &option, widget) != 0;
+        const int flags = int(Qt::AlignCenter) | int(underline ? Qt::TextShowMnemonic : Qt::TextHideMnemonic);
+        painter.setPen(option.state.testFlag(QStyle::State_Enabled) ? colours.text : colours.muted);
+        painter.drawText(option.rect, flags, item->text);
+    }
+    if (widget != nullptr) {
+        painter.fillRect(QRect(option.rect.left(), widget->height() - 1, option.rect.width(), 1),
+                         colours.border);
+    }
+}
+
 } // namespace
 
 BurinStyle::BurinStyle() : QProxyStyle(QStringLiteral("fusion")) { }
@@ -85,6 +120,36 @@ void BurinStyle::polish(QPalette& palette)
         scheme = dark ? Qt::ColorScheme::Dark : Qt::ColorScheme::Light;
     }
     palette = themePalette(scheme);
+}
+
+void BurinStyle::polish(QApplication* application)
+{
+    QProxyStyle::polish(application);
+    application->installEventFilter(this);
+}
+
+bool BurinStyle::eventFilter(QObject* watched, QEvent* event)
+{
+    const QEvent::Type type = event->type();
+    if (type == QEvent::KeyPress || type == QEvent::KeyRelease || type == QEvent::WindowDeactivate) {
+        const bool show = type == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Alt;
+        const bool alt =
+            type == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->modifiers().testFlag(Qt::AltModifier);
+        if (m_showMnemonics != (show || alt)) {
+            m_showMnemonics = show || alt;
+            for (QWidget* widget : QApplication::allWidgets()) {
+                widget->update();
+            }
+        }
+    }
+    return QProxyStyle::eventFilter(watched, event);
+}
+
+int BurinStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                          QStyleHintReturn* data) const
+{
+    return hint == SH_UnderlineShortcut ? int(m_showMnemonics)
+                                        : QProxyStyle::styleHint(hint, option, widget, data);
 }
 
 void drawCheckBox(QPainter& painter, const QRectF& box, bool checked, bool enabled, const Theme& colours)
@@ -144,7 +209,70 @@ void BurinStyle::drawControl(ControlElement element, const QStyleOption* option,
         drawButtonLabel(*button, *painter, widget);
         return;
     }
+    if (const auto* box = qstyleoption_cast<const QStyleOptionButton*>(option); element == CE_CheckBoxLabel
+        && box != nullptr && widget != nullptr && widget->property("quiet").toBool()) {
+        QStyleOptionButton quiet = *box;
+        quiet.palette.setColor(QPalette::WindowText, theme(box->palette).muted);
+        QProxyStyle::drawControl(element, &quiet, painter, widget);
+        return;
+    }
+    if (element == CE_MenuBarEmptyArea || element == CE_MenuBarItem) {
+        drawMenuBar(*option, *painter, *this, widget);
+        return;
+    }
     QProxyStyle::drawControl(element, option, painter, widget);
+}
+
+QRect BurinStyle::subControlRect(ComplexControl control, const QStyleOptionComplex* option, SubControl part,
+                                 const QWidget* widget) const
+{
+    const auto* bar = qstyleoption_cast<const QStyleOptionSlider*>(option);
+    if (control != CC_ScrollBar || bar == nullptr) {
+        return QProxyStyle::subControlRect(control, option, part, widget);
+    }
+    if (part == SC_ScrollBarAddLine || part == SC_ScrollBarSubLine) {
+        return {};
+    }
+    const bool lying = bar->orientation == Qt::Horizontal;
+    const int length = lying ? bar->rect.width() : bar->rect.height();
+    const int range = bar->maximum - bar->minimum + bar->pageStep;
+    const int slider = range > 0
+        ? std::clamp(int(qint64(length) * bar->pageStep / range), std::min(24, length), length)
+        : length;
+    const int at = sliderPositionFromValue(bar->minimum, bar->maximum, bar->sliderPosition, length - slider,
+                                           bar->upsideDown);
+    int from = 0;
+    int to = length;
+    if (part == SC_ScrollBarSlider) {
+        from = at;
+        to = at + slider;
+    } else if (part == SC_ScrollBarSubPage) {
+        to = at;
+    } else if (part == SC_ScrollBarAddPage) {
+        from = at + slider;
+    }
+    return lying ? QRect(from, 0, to - from, bar->rect.height())
+                 : QRect(0, from, bar->rect.width(), to - from);
+}
+
+void BurinStyle::drawComplexControl(ComplexControl control, const QStyleOptionComplex* option,
+                                    QPainter* painter, const QWidget* widget) const
+{
+    if (control != CC_ScrollBar) {
+        QProxyStyle::drawComplexControl(control, option, painter, widget);
+        return;
+    }
+    QColor colour = theme(option->palette).muted;
+    colour.setAlphaF(option->state.testFlag(State_MouseOver) ? 0.7F : 0.4F);
+    const QRectF slider =
+        QRectF(subControlRect(control, option, SC_ScrollBarSlider, widget)).adjusted(2, 2, -2, -2);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(colour);
+    const double radius = std::min(slider.width(), slider.height()) / 2;
+    painter->drawRoundedRect(slider, radius, radius);
+    painter->restore();
 }
 
 int BurinStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const
@@ -153,6 +281,8 @@ int BurinStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, cons
     case PM_IndicatorWidth:
     case PM_IndicatorHeight:
         return widget != nullptr ? qRound(widget->fontMetrics().height() * 1.05) : 17;
+    case PM_ScrollBarExtent:
+        return 11;
     case PM_CheckBoxLabelSpacing:
         return 8;
     case PM_MenuBarItemSpacing:
@@ -175,8 +305,7 @@ QSize BurinStyle::sizeFromContents(ContentsType type, const QStyleOption* option
         const int text =
             button != nullptr ? metrics.size(Qt::TextShowMnemonic, button->text()).width() : size.width();
         const bool small = widget->property("small").toBool();
-        return {text + metrics.height() * (small ? 2 : 3),
-                qRound(metrics.height() * (small ? 1.75 : 2.2)) + 4};
+        return {text + metrics.height() * (small ? 2 : 3), qRound(metrics.height() * (small ? 1.75 : 2.25))};
     }
     if (type == CT_MenuBarItem) {
         return QProxyStyle::sizeFromContents(type, option, size, widget) + QSize(4, 6);

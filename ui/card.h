@@ -16,6 +16,8 @@ class Card : public QWidget
 
 public:
     explicit Card(QWidget* parent = nullptr);
+    /// Cards shrink as far as their contents can scroll, whatever the words in them would like.
+    [[nodiscard]] bool hasHeightForWidth() const override { return false; }
     [[nodiscard]] QVBoxLayout& column() { return *m_column; }
 
 protected:

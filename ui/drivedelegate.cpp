@@ -99,7 +99,8 @@ void DriveDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     words.moveTop(words.bottom() + 1);
     words.setHeight(second);
     drawLine(*painter, words, sub, colours.muted, index.data(DriveListModel::SubtitleRole).toString());
-    if (option.state.testFlag(QStyle::State_HasFocus)) {
+    if (option.state.testFlag(QStyle::State_HasFocus)
+        && option.state.testFlag(QStyle::State_KeyboardFocusChange)) {
         drawFocusRing(*painter, row.adjusted(1, 1, -1, -1), 6, colours);
     }
     painter->restore();
@@ -109,7 +110,7 @@ QSize DriveDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIn
 {
     const double lines =
         QFontMetricsF(titleFont(option.font)).height() + QFontMetricsF(subtitleFont(option.font)).height();
-    return {200, int(std::ceil(lines)) + 20};
+    return {200, int(std::ceil(lines)) + 22};
 }
 
 } // namespace burin

@@ -33,8 +33,10 @@ DrivePicker::DrivePicker(QWidget* parent) : QListView(parent)
 
 QSize DrivePicker::sizeHint() const
 {
-    const int row = sizeHintForRow(0) > 0 ? sizeHintForRow(0) : fontMetrics().height() * 3;
-    return {fontMetrics().height() * 25, row * 3};
+    constexpr int kRowsInSight = 3;
+    QStyleOptionViewItem option;
+    initViewItemOption(&option);
+    return {fontMetrics().height() * 25, itemDelegate()->sizeHint(option, {}).height() * kRowsInSight};
 }
 
 QSize DrivePicker::minimumSizeHint() const

@@ -14,7 +14,8 @@ using namespace Qt::StringLiterals;
 namespace burin {
 
 Footer::Footer(QWidget* parent)
-    : QWidget(parent), m_verify(new QCheckBox(tr("Verify after &writing"), this)),
+    : QWidget(parent), m_options(new QWidget(this)),
+      m_verify(new QCheckBox(tr("Verify after &writing"), this)),
       m_eject(new QCheckBox(tr("&Eject when verified"), this)),
       m_advice(new ToneLabel(ToneLabel::Tone::Plain, 1.06, QFont::DemiBold, this))
 {
@@ -27,11 +28,14 @@ Footer::Footer(QWidget* parent)
     m_eject->setChecked(true);
     m_advice->setObjectName(u"advice"_s);
     m_advice->setWordWrap(true);
-    layout->addWidget(m_verify);
-    layout->addSpacing(fontMetrics().height() * 2);
-    layout->addWidget(m_eject);
+    auto* options = new QHBoxLayout(m_options);
+    options->setContentsMargins(0, 0, 0, 0);
+    options->setSpacing(fontMetrics().height() * 2);
+    options->addWidget(m_verify);
+    options->addWidget(m_eject);
+    options->addStretch(1);
+    layout->addWidget(m_options, 1);
     layout->addWidget(m_advice, 1);
-    layout->addStretch(0);
     m_detailsButton = addButton(tr("De&tails…"), u"detailsButton"_s, &Footer::detailsRequested);
     m_saveReport = addButton(tr("Save &report…"), u"saveReportButton"_s, &Footer::saveReportRequested);
     m_skip = addButton(tr("&Skip verify"), u"skipButton"_s, &Footer::skipVerifyRequested);
@@ -54,6 +58,11 @@ QPushButton* Footer::addButton(const QString& text, const QString& name, void (F
     if (primary) {
         button->setMinimumWidth(fontMetrics().height() * 9);
     }
+    if (signal == &Footer::flashRequested) {
+        button->setMinimumWidth(fontMetrics().height() * 11);
+    } else if (signal == &Footer::cancelRequested) {
+        button->setMinimumWidth(fontMetrics().height() * 7);
+    }
     connect(button, &QPushButton::clicked, this, signal);
     layout()->addWidget(button);
     return button;
@@ -68,8 +77,7 @@ void Footer::setMode(Mode mode)
     m_flash->setVisible(mode == Mode::Idle);
     m_cancel->setVisible(running);
     m_skip->setVisible(mode == Mode::Verifying);
-    m_verify->setVisible(!ended);
-    m_eject->setVisible(!ended);
+    m_options->setVisible(!ended);
     m_verify->setEnabled(!running);
     m_eject->setEnabled(!running || m_verify->isChecked());
     m_advice->setVisible(ended);
@@ -133,8 +141,7 @@ void Footer::setOptions(bool verify, bool eject)
 void Footer::paintEvent(QPaintEvent* /*event*/)
 {
     QPainter painter(this);
-    painter.setPen(theme(palette()).border);
-    painter.drawLine(0, 0, width(), 0);
+    painter.fillRect(QRect(0, 0, width(), 1), theme(palette()).border);
 }
 
 } // namespace burin

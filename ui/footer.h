@@ -53,6 +53,7 @@ private:
     Mode m_mode = Mode::Idle;
     bool m_details = false;
     bool m_ejectable = true;
+    QWidget* m_options;
     QCheckBox* m_verify;
     QCheckBox* m_eject;
     ToneLabel* m_advice;

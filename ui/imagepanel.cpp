@@ -70,6 +70,7 @@ ImagePanel::ImagePanel(Probe probe, QWidget* parent)
     auto* heading = new ToneLabel(ToneLabel::Tone::Muted, 1, QFont::DemiBold, this);
     heading->setText(tr("1 Image"));
     column().addWidget(heading);
+    column().addSpacing(2);
     m_pages->addWidget(makeDropPage());
     m_pages->addWidget(makeImagePage());
     column().addLayout(m_pages, 1);
@@ -110,21 +111,21 @@ QWidget* ImagePanel::makeDropPage()
 
 QWidget* ImagePanel::makeImagePage()
 {
-    auto* page = new QWidget(this);
-    auto* layout = new QVBoxLayout(page);
+    auto* facts = new QWidget;
+    auto* layout = new QVBoxLayout(facts);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(5);
-    m_name = new ToneLabel(ToneLabel::Tone::Plain, 1.2, QFont::DemiBold, page);
+    m_name = new ToneLabel(ToneLabel::Tone::Plain, 1.2, QFont::DemiBold, facts);
     m_name->setObjectName(u"imageName"_s);
-    m_summary = new ToneLabel(ToneLabel::Tone::Muted, 0.97, QFont::Normal, page);
+    m_summary = new ToneLabel(ToneLabel::Tone::Muted, 0.97, QFont::Normal, facts);
     m_summary->setObjectName(u"imageSummary"_s);
-    m_bar = new PartitionBar(page);
-    m_warning = new ToneLabel(ToneLabel::Tone::Warning, 0.93, QFont::Medium, page);
+    m_bar = new PartitionBar(facts);
+    m_warning = new ToneLabel(ToneLabel::Tone::Warning, 0.93, QFont::Medium, facts);
     m_warning->setObjectName(u"imageWarning"_s);
     m_warning->setWordWrap(true);
-    m_coverage = new ToneLabel(ToneLabel::Tone::Muted, 0.93, QFont::Normal, page);
+    m_coverage = new ToneLabel(ToneLabel::Tone::Muted, 0.93, QFont::Normal, facts);
     m_coverage->setText(tr("writes every block"));
-    m_change = new QPushButton(tr("Chan&ge…"), page);
+    m_change = new QPushButton(tr("Chan&ge…"), facts);
     m_change->setObjectName(u"changeButton"_s);
     m_change->setProperty("small", true);
     m_change->setAutoDefault(true);
@@ -138,8 +139,20 @@ QWidget* ImagePanel::makeImagePage()
     layout->insertSpacing(2, 4);
     layout->insertSpacing(4, 2);
     layout->addStretch(1);
-    layout->addWidget(m_change, 0, Qt::AlignLeft);
-    return page;
+    auto* scroll = new QScrollArea;
+    scroll->setWidget(facts);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->viewport()->setAutoFillBackground(false);
+    facts->setAutoFillBackground(false);
+    auto* whole = new QWidget(this);
+    auto* rows = new QVBoxLayout(whole);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->addWidget(scroll, 1);
+    rows->addWidget(m_change, 0, Qt::AlignLeft);
+    return whole;
 }
 
 void ImagePanel::open(const QString& path)
@@ -205,7 +218,19 @@ void ImagePanel::showError(const FlashError& error, const QString& path)
     m_dropText->setText(words.text);
     m_dropText->setToolTip(words.details.toHtmlEscaped());
     m_pages->setCurrentIndex(0);
+    makeRoomForText();
     Q_EMIT imageChanged();
+}
+
+void ImagePanel::makeRoomForText()
+{
+    m_dropText->setMinimumHeight(m_dropText->heightForWidth(m_dropZone->width() - 24));
+}
+
+void ImagePanel::resizeEvent(QResizeEvent* event)
+{
+    Card::resizeEvent(event);
+    makeRoomForText();
 }
 
 QString ImagePanel::message() const

@@ -46,6 +46,7 @@ protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dragLeaveEvent(QDragLeaveEvent* event) override;
     void dropEvent(QDropEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     QWidget* makeDropPage();
@@ -53,6 +54,7 @@ private:
     void showError(const FlashError& error, const QString& path);
     void take(quint64 turn, const QString& path, const Result<ImageInfo>& result);
     void setHovered(bool hovered);
+    void makeRoomForText();
 
     Probe m_probe;
     std::stop_source m_stop;

@@ -96,6 +96,7 @@ QWidget* MainWindow::makeDriveCard()
     heading->setText(tr("2 Drives"));
     m_showProtected->setObjectName(u"showProtectedBox"_s);
     m_showProtected->setChecked(true);
+    m_showProtected->setProperty("quiet", true);
     auto* head = new QHBoxLayout;
     head->setContentsMargins(10, 0, 2, 0);
     head->addWidget(heading, 1);

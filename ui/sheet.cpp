@@ -81,7 +81,7 @@ void Sheet::open()
     show();
     raise();
     place();
-    m_safe->setFocus(Qt::OtherFocusReason);
+    m_safe->setFocus(Qt::TabFocusReason);
 }
 
 void Sheet::reject()

@@ -22,7 +22,7 @@ namespace burin {
 namespace {
 
 constexpr double kCellPitch = 6.7;
-constexpr double kPointPitch = 3;   ///< pixels between two points of a curve
+constexpr double kPointPitch = 2;   ///< pixels between two points of a curve
 constexpr double kHairAbove = 1.04; ///< of the axis; a curve may stand out so far
 
 QString rateLabel(double megabytes)
@@ -144,7 +144,7 @@ QSize ThroughputChart::sizeHint() const
 
 QSize ThroughputChart::minimumSizeHint() const
 {
-    return {fontMetrics().height() * 20, fontMetrics().height() * 9};
+    return {fontMetrics().height() * 20, fontMetrics().height() * 7};
 }
 
 ThroughputChart::Layout ThroughputChart::layout() const
@@ -170,7 +170,7 @@ ThroughputChart::Layout ThroughputChart::layout() const
     const double stripHeight = std::round(axis.height() * 1.1);
     const double bottom = all.bottom() - axis.height() - 6;
     l.strip = {all.left() + left, bottom - stripHeight, all.width() - left - 6, stripHeight};
-    l.plot = {l.strip.left(), top + axis.height() * 0.9, l.strip.width(), 0};
+    l.plot = {l.strip.left(), top + axis.height() * 1.15, l.strip.width(), 0};
     l.plot.setBottom(std::max(l.strip.top() - 10, l.plot.top() + 1));
     l.axisLabels = bottom + 6;
     l.x = {.from = l.plot.left(), .to = l.plot.right(), .top = double(std::max<Bytes>(m_model.extent, 1))};
@@ -196,7 +196,7 @@ void ThroughputChart::paintEvent(QPaintEvent* /*event*/)
     paintCells(painter, l);
     paintMessage(painter, l);
     paintReadOut(painter, l);
-    if (hasFocus()) {
+    if (hasFocus() && window()->testAttribute(Qt::WA_KeyboardFocusChange)) {
         painter.setBrush(Qt::NoBrush);
         painter.setPen(QPen(colours.accent, 1.5));
         painter.drawRoundedRect(QRectF(rect()).adjusted(0.75, 0.75, -0.75, -0.75), 6, 6);
@@ -350,8 +350,17 @@ void ThroughputChart::paintMessage(QPainter& painter, const Layout& l) const
                                       int(Qt::AlignCenter) | int(Qt::TextWordWrap), m_message);
     box = QRectF(l.plot.center().x() - width / 2, l.plot.center().y() - box.height() / 2 - 4, width,
                  box.height() + 8);
-    painter.fillRect(box, colours.card);
-    painter.setPen(colours.muted);
+    const bool covers = !m_model.write.isEmpty() || !m_model.verify.isEmpty();
+    if (covers) {
+        box.moveTop(l.plot.top() + (l.plot.height() - box.height()) / 5);
+        box.adjust(0, -4, 0, 4);
+        painter.setPen(QPen(colours.border, 1));
+        painter.setBrush(colours.card);
+        painter.drawRoundedRect(box, 6, 6);
+    } else {
+        painter.fillRect(box, colours.card);
+    }
+    painter.setPen(covers ? colours.text : colours.muted);
     painter.drawText(box.adjusted(20, 0, -20, 0), int(Qt::AlignCenter) | int(Qt::TextWordWrap), m_message);
 }
 

@@ -15,6 +15,7 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QStandardPaths>
+#include <QThreadPool>
 
 #include <functional>
 #include <utility>
@@ -38,7 +39,7 @@ public:
             });
         WindowServices services;
         services.probe = [](const std::string&, std::stop_token) -> Result<ImageInfo> {
-            return test::pictureImage();
+            return failure(ErrorCode::ImageFormatUnknown);
         };
         MainWindow window(controller, services);
         window.resize(m_size);
@@ -51,6 +52,7 @@ public:
         }
         window.show();
         then(window);
+        QThreadPool::globalInstance()->waitForDone();
         QApplication::processEvents();
         window.grab().save(QDir(m_folder).filePath(name + u".png"_s));
     }
