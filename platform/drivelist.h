@@ -12,8 +12,8 @@ namespace burin {
 
 struct ListOptions {
     bool loops = false;                 ///< loop devices too
-    std::vector<std::string> keptFiles; ///< drives that hold one of these are protected
-    std::vector<std::string> files;     ///< regular files that stand for drives
+    std::vector<std::string> keptFiles{}; ///< drives that hold one of these are protected
+    std::vector<std::string> files{};     ///< regular files that stand for drives
 };
 
 /// Every drive that SPEC 4.2 lets appear, classified and judged by the guard, protected ones included, in

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <csignal>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace burin::cli {

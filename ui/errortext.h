@@ -12,8 +12,8 @@ namespace burin {
 
 /// What an error's words are about.
 struct ErrorContext {
-    QString image;       ///< file name, for people
-    QString drive;       ///< name for people, "SanDisk Ultra Fit"
+    QString image{};     ///< file name, for people
+    QString drive{};     ///< name for people, "SanDisk Ultra Fit"
     Bytes imageSize = 0; ///< 0 if unknown
     Bytes driveSize = 0;
     bool driveTouched = false; ///< from the report
