@@ -6,6 +6,7 @@
 #include "storagestack.h"
 #include "sysfile.h"
 #include "systemdiskguard.h"
+#include "systemuses.h"
 
 #include <algorithm>
 #include <set>

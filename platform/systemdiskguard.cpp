@@ -3,7 +3,7 @@
 #include "systemdiskguard.h"
 
 #include "storagestack.h"
-#include "sysfile.h"
+#include "systemuses.h"
 
 #include <algorithm>
 #include <array>
@@ -80,25 +80,15 @@ Holder describeHolder(const std::string& name, const BlockNode* node)
 class Guard
 {
 public:
-    explicit Guard(const SystemSnapshot& snapshot) : m_snapshot(snapshot), m_stack(snapshot) { }
-    std::map<std::string, Judgement> judge(const std::vector<GuardSubject>& subjects);
+    // The uses are asked for here, so that a guard that knows of none can't come to be by omission.
+    Guard(const SystemSnapshot& snapshot, const StorageStack& stack, const SystemUses& uses)
+        : m_snapshot(snapshot), m_stack(stack), m_uses(uses)
+    {
+    }
+    [[nodiscard]] std::map<std::string, Judgement> judge(const std::vector<GuardSubject>& subjects) const;
 
 private:
     using Kind = ProtectionKind;
-    struct Uses {
-        std::set<std::string> system; ///< mount points, "swap", "resume"
-        std::set<std::string> image, fstab, crypttab;
-    };
-
-    void collect();
-    void collectMounts(const MountTable& table, const MountTable* machine);
-    void collectSwaps();
-    void collectResume();
-    void collectFstab();
-    void collectCrypttab();
-    void note(const Backing& backing, std::set<std::string> Uses::* kind, const std::string& detail);
-    void cannotTell(const std::string& source) { m_untold.insert(source); }
-
     void addUses(std::vector<Protection>& to, const std::string& name) const;
     void addStack(std::vector<Protection>& to, const GuardSubject& subject) const;
     void addPools(std::vector<Protection>& to, const GuardSubject& subject) const;
@@ -106,215 +96,14 @@ private:
     std::vector<Protection> protectionsOf(const GuardSubject& subject) const;
 
     const SystemSnapshot& m_snapshot;
-    StorageStack m_stack;
-    std::map<std::string, Uses> m_uses; ///< by node
-    std::set<std::string> m_untold;     ///< why no real drive can be judged
-    bool m_unresolvedTag = false;       ///< fstab or crypttab name a device that no known tag fits
+    const StorageStack& m_stack;
+    const SystemUses& m_uses;
 };
 
 void addOnce(std::vector<Protection>& to, Protection protection)
 {
     if (std::ranges::find(to, protection) == to.end()) {
         to.push_back(std::move(protection));
-    }
-}
-
-void Guard::note(const Backing& backing, std::set<std::string> Uses::* kind, const std::string& detail)
-{
-    for (const auto& name : backing.nodes) {
-        (m_uses[name].*kind).insert(detail);
-    }
-    if (backing.unknown) {
-        cannotTell(detail);
-    }
-}
-
-void Guard::collect()
-{
-    if (!m_snapshot.initialPidNamespace) {
-        cannotTell("/proc/self/ns/pid");
-    }
-    if (!m_snapshot.graphRead) {
-        cannotTell("/sys/block");
-    }
-    const auto* init = m_snapshot.initMounts ? &*m_snapshot.initMounts : nullptr;
-    if (init == nullptr || std::ranges::none_of(init->entries, [](const MountEntry& entry) {
-            return entry.mountPoint == "/";
-        })) {
-        cannotTell("/proc/1/mountinfo");
-    }
-    if (init != nullptr) {
-        collectMounts(*init, nullptr);
-    }
-    if (!m_snapshot.ownMounts) {
-        cannotTell("/proc/self/mountinfo");
-    } else {
-        const bool otherRoot = init != nullptr && !sharesRootWithInit(*m_snapshot.ownMounts, *init);
-        collectMounts(*m_snapshot.ownMounts, otherRoot ? init : nullptr);
-    }
-    // An overlay on / whose layers were mounted in the initramfs leads nowhere. Some other mount shows the
-    // live medium then; if none does, it may be any drive.
-    const bool rootOnDisk =
-        init != nullptr && std::ranges::any_of(init->entries, [](const MountEntry& entry) {
-            return entry.mountPoint == "/" && mayHaveDisk(entry);
-        });
-    if (rootOnDisk
-        && std::ranges::all_of(m_uses, [](const auto& item) { return item.second.system.empty(); })) {
-        cannotTell("/");
-    }
-    collectSwaps();
-    collectResume();
-    collectFstab();
-    collectCrypttab();
-    for (const auto& file : m_snapshot.keptFiles) {
-        note(m_stack.underFile(file), &Uses::image, file.path);
-        for (const auto& [name, node] : m_snapshot.nodes) {
-            // The image is itself attached: writing that loop writes the image.
-            if (node.backingInode == std::pair(file.device, file.inode)) {
-                m_uses[name].image.insert(file.path);
-            }
-        }
-    }
-}
-
-void Guard::collectMounts(const MountTable& table, const MountTable* machine)
-{
-    for (const auto& mount : table.entries) {
-        if (isRemovableFolder(mount.mountPoint) || !mayHaveDisk(mount)
-            || (machine != nullptr && isCopyOfRemovable(mount, *machine))) {
-            continue;
-        }
-        note(m_stack.underMount(mount, table), &Uses::system, mount.mountPoint);
-    }
-}
-
-void Guard::collectSwaps()
-{
-    if (!m_snapshot.swaps) {
-        cannotTell("/proc/swaps");
-        return;
-    }
-    const auto lines = splitLines(*m_snapshot.swaps);
-    for (std::size_t i = 1; i < lines.size(); ++i) { // the first is a heading
-        const auto words = splitWords(lines[i]);
-        if (words.size() < 2) {
-            cannotTell("/proc/swaps");
-            continue;
-        }
-        const auto path = decodeOctal(words[0]);
-        if (words[1] == "partition") {
-            const auto nodes = m_stack.bySpec(path);
-            if (nodes.empty()) {
-                cannotTell("/proc/swaps");
-            }
-            std::ranges::for_each(
-                nodes, [&](const auto& name) { note(m_stack.underNode(name), &Uses::system, "swap"); });
-            continue;
-        }
-        const auto backing = m_stack.underPath(path);
-        note(backing, &Uses::system, "swap");
-        if (backing.nodes.empty()) {
-            cannotTell("/proc/swaps");
-        }
-    }
-}
-
-void Guard::collectResume()
-{
-    const auto note8 = [this](const std::string& name) {
-        note(m_stack.underNode(name), &Uses::system, "resume");
-    };
-    if (const auto devno = parseDevnoText(m_snapshot.resumeDevice)) {
-        if (const auto* node = m_stack.nodeOf(*devno)) {
-            note8(node->name);
-        }
-    }
-    if (!m_snapshot.commandLine) {
-        cannotTell("/proc/cmdline");
-        return;
-    }
-    for (const auto word : splitWords(*m_snapshot.commandLine, " \t\n")) {
-        if (!word.starts_with("resume=")) {
-            continue;
-        }
-        const auto value = word.substr(7);
-        std::ranges::for_each(m_stack.bySpec(value), note8);
-        if (const auto devno = parseDevnoText(value)) {
-            if (const auto* node = m_stack.nodeOf(*devno)) {
-                note8(node->name);
-            }
-        }
-    }
-}
-
-bool hasOption(std::string_view options, std::string_view wanted)
-{
-    const auto all = splitWords(options, ",");
-    return std::ranges::find(all, wanted) != all.end();
-}
-
-bool isTag(std::string_view spec)
-{
-    constexpr std::array kKeys{"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL="};
-    return std::ranges::any_of(kKeys, [&](const char* key) { return spec.starts_with(key); });
-}
-
-void Guard::collectFstab()
-{
-    if (!m_snapshot.fstab) {
-        cannotTell("/etc/fstab");
-        return;
-    }
-    for (const auto line : splitLines(*m_snapshot.fstab)) {
-        const auto words = splitWords(line);
-        if (words.size() < 3 || words[0].starts_with('#')) {
-            continue;
-        }
-        const auto options = words.size() > 3 ? words[3] : std::string_view();
-        // noauto with x-systemd.automount is mounted at the first access all the same (systemd.mount(5)).
-        if (hasOption(options, "noauto") && !hasOption(options, "x-systemd.automount")) {
-            continue;
-        }
-        const auto spec = decodeOctal(words[0]);
-        const auto detail = words[2] == "swap" ? std::string("swap") : decodeOctal(words[1]);
-        const auto nodes = m_stack.bySpec(spec);
-        std::ranges::for_each(nodes,
-                              [&](const auto& name) { note(m_stack.underNode(name), &Uses::fstab, detail); });
-        m_unresolvedTag |= nodes.empty() && isTag(spec);
-        const bool isFile = spec.starts_with('/') && !spec.starts_with("/dev/") && !spec.starts_with("//");
-        if (isFile && !hasOption(options, "bind") && !hasOption(options, "rbind")) {
-            note(m_stack.underPath(spec), &Uses::fstab, detail);
-        }
-    }
-}
-
-void Guard::collectCrypttab()
-{
-    if (!m_snapshot.crypttab) {
-        // Forbidden is judged per drive: it can name only what is, or may be, encrypted.
-        if (!m_snapshot.crypttabForbidden) {
-            cannotTell("/etc/crypttab");
-        }
-        return;
-    }
-    for (const auto line : splitLines(*m_snapshot.crypttab)) {
-        const auto words = splitWords(line);
-        if (words.size() < 2 || words[0].starts_with('#')
-            || (words.size() > 3 && hasOption(words[3], "noauto"))) {
-            continue;
-        }
-        std::vector<std::string_view> specs{words[1]};
-        // The key may lie on a device of its own: /keyfile:UUID=... (crypttab(5)).
-        if (words.size() > 2 && words[2].contains(':')) {
-            specs.push_back(words[2].substr(words[2].rfind(':') + 1));
-        }
-        for (const auto spec : specs) {
-            const auto nodes = m_stack.bySpec(spec);
-            m_unresolvedTag |= nodes.empty() && isTag(spec);
-            std::ranges::for_each(nodes, [&](const auto& name) {
-                note(m_stack.underNode(name), &Uses::crypttab, std::string(words[0]));
-            });
-        }
     }
 }
 
@@ -332,8 +121,8 @@ std::string joined(const std::set<std::string>& details)
 
 void Guard::addUses(std::vector<Protection>& to, const std::string& name) const
 {
-    const auto found = m_uses.find(name);
-    if (found == m_uses.end()) {
+    const auto found = m_uses.nodes.find(name);
+    if (found == m_uses.nodes.end()) {
         return;
     }
     const auto add = [&to](Kind kind, const std::set<std::string>& details) {
@@ -388,7 +177,7 @@ void Guard::addUnreadable(std::vector<Protection>& to, const GuardSubject& subje
     if (subject.loop) {
         return;
     }
-    for (const auto& reason : m_untold) {
+    for (const auto& reason : m_uses.untold) {
         addOnce(to, {.kind = Kind::CannotTell, .detail = reason, .release = {}});
     }
     for (const auto& name : m_stack.above(subject.name)) {
@@ -396,7 +185,7 @@ void Guard::addUnreadable(std::vector<Protection>& to, const GuardSubject& subje
         if (node == nullptr) {
             continue;
         }
-        if (m_unresolvedTag && !node->fsType) {
+        if (m_uses.unresolvedTag && !node->fsType) {
             addOnce(to, {.kind = Kind::CannotTell, .detail = "/etc/fstab", .release = {}});
         }
         // crypttab names LUKS and BitLocker volumes, and plain ones, which look like nothing at all.
@@ -440,9 +229,8 @@ std::vector<Protection> Guard::protectionsOf(const GuardSubject& subject) const
     return found;
 }
 
-std::map<std::string, Judgement> Guard::judge(const std::vector<GuardSubject>& subjects)
+std::map<std::string, Judgement> Guard::judge(const std::vector<GuardSubject>& subjects) const
 {
-    collect();
     std::map<std::string, Judgement> judgements;
     for (const auto& subject : subjects) {
         auto protections = protectionsOf(subject);
@@ -453,19 +241,6 @@ std::map<std::string, Judgement> Guard::judge(const std::vector<GuardSubject>& s
 }
 
 } // namespace
-
-bool isCopyOfRemovable(const MountEntry& own, const MountTable& init)
-{
-    return std::ranges::any_of(init.entries,
-                               [&](const MountEntry& machine) {
-                                   return machine.devno == own.devno && machine.root == own.root
-                                       && isRemovableFolder(machine.mountPoint)
-                                       && own.mountPoint.ends_with(machine.mountPoint);
-                               })
-        && std::ranges::none_of(init.entries, [&](const MountEntry& machine) {
-               return machine.devno == own.devno && !isRemovableFolder(machine.mountPoint);
-           });
-}
 
 Access accessUnder(const std::vector<Protection>& protections)
 {
@@ -480,7 +255,8 @@ Access accessUnder(const std::vector<Protection>& protections)
 std::map<std::string, Judgement> judgeDrives(const SystemSnapshot& snapshot,
                                              const std::vector<GuardSubject>& subjects)
 {
-    return Guard(snapshot).judge(subjects);
+    const StorageStack stack(snapshot);
+    return Guard(snapshot, stack, collectSystemUses(snapshot, stack)).judge(subjects);
 }
 
 } // namespace burin

@@ -33,8 +33,4 @@ struct Judgement {
 /// The access that a list of protections leaves.
 [[nodiscard]] Access accessUnder(const std::vector<Protection>& protections);
 
-/// Whether an own mount is only the copy, in a chroot's private mount namespace, of one of the machine's
-/// that lies in a removable folder: packaging/enter-root shows /media/x at ROOT/media/x too.
-[[nodiscard]] bool isCopyOfRemovable(const MountEntry& own, const MountTable& init);
-
 } // namespace burin

@@ -6,6 +6,7 @@
 #include "platform/driveopener.h"
 #include "platform/drivewatcher.h"
 
+#include <QFileInfo>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
@@ -18,6 +19,7 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 using namespace burin;
 using namespace Qt::StringLiterals;
@@ -265,6 +267,15 @@ void TestDriveOpener::refusesANodeThatWasGivenToAnotherFile()
     QCOMPARE(device.error().code, ErrorCode::DriveChanged);
     QVERIFY(contentOf(file("other")) == std::string(kSize, 'B'));
     QVERIFY(open(drive, false).error().code == ErrorCode::DriveChanged);
+
+    // And nothing of the other one is unmounted on the way: an attempt would meet the open file, and be busy.
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const Mounted mounted(loop.path(), place.path());
+    const auto inside = place.filePath(u"file"_s).toStdString();
+    const UniqueFd user(::open(inside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    QVERIFY(static_cast<bool>(user));
+    QCOMPARE(open(drive).error().code, ErrorCode::DriveChanged);
 }
 
 void TestDriveOpener::refusesAPartition()
@@ -301,13 +312,18 @@ void TestDriveOpener::refusesAPartition()
 void TestDriveOpener::refusesTheSystemDisk()
 {
     const auto drives = listDrives({.loops = false, .keptFiles = {}, .files = {}});
-    const auto system = std::ranges::find_if(drives, [](const DriveInfo& drive) {
-        return !drive.protections.empty() && drive.protections.front().kind == ProtectionKind::SystemDisk;
-    });
-    if (system == drives.end()) {
-        fputs("SKIPPED-LISTED: no disk of this machine is visible\n", stdout);
+    // Which disk / lies on is found without the guard, which is what this tests.
+    struct stat root = {};
+    QCOMPARE(::stat("/", &root), 0);
+    const auto number = QString::number(major(root.st_dev)) + u':' + QString::number(minor(root.st_dev));
+    const auto sys = QFileInfo(u"/sys/dev/block/"_s + number).canonicalFilePath();
+    const auto disk = QFile::exists(sys + u"/partition"_s) ? QFileInfo(sys).path() : sys;
+    const auto system = std::ranges::find(drives, QFileInfo(disk).fileName().toStdString(), &DriveInfo::node);
+    if (sys.isEmpty() || system == drives.end()) {
+        fputs("SKIPPED-LISTED: the disk of / is none that can be listed\n", stdout);
         QSKIP("no system disk");
     }
+    QCOMPARE(system->access, Access::ReadOnly);
     // Every way of naming it ends at the guard. Nothing is opened for writing: the guard comes before.
     QVERIFY(QFile::link(QString::fromStdString(system->path), path("link")));
     for (const auto& name : {system->node, system->path, file("link")}) {
