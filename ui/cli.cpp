@@ -5,7 +5,7 @@
 #include "words.h"
 
 #include <QCommandLineParser>
-#include <QFile>
+#include <QCoreApplication>
 #include <QJsonDocument>
 #include <QUrl>
 
@@ -106,14 +106,17 @@ namespace cli {
 
 bool parse(QCommandLineParser& parser, const QStringList& arguments, int& status)
 {
-    const auto help = parser.addHelpOption();
+    // Not addHelpOption(): it would offer the options of Qt too.
+    const QCommandLineOption help({u"h"_s, u"help"_s}, Words::tr("Print this help."));
+    parser.addOption(help);
     // The command's name stands where the parser expects the program's.
     if (!parser.parse(QStringList(u"burin "_s + arguments.value(1)) + arguments.mid(2))) {
         status = usageError(parser.errorText());
         return false;
     }
     if (parser.isSet(help)) {
-        printOut(parser.helpText());
+        const QString program = QCoreApplication::arguments().value(0);
+        printOut(parser.helpText().replace(program, u"burin "_s + arguments.value(1)));
         status = 0;
         return false;
     }

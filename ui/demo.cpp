@@ -49,7 +49,7 @@ Step makeFiles(const QString& folder)
     }
     for (int i = 0; i < 24; ++i) {
         QByteArray text;
-        while (text.size() < 4'000'000) {
+        while (text.size() < 2'500'000) {
             text += "line " + QByteArray::number(text.size()) + " of "
                 + QByteArray::number(random.bounded(1000)) + '\n';
         }
@@ -141,7 +141,7 @@ Step pack(const QString& image, const QString& packed)
     lzma_mt options = {};
     options.threads = std::max(1U, std::thread::hardware_concurrency());
     options.block_size = 16U << 20U;
-    options.preset = 1;
+    options.preset = 0;
     options.check = LZMA_CHECK_CRC64;
     lzma_stream stream = LZMA_STREAM_INIT;
     const std::unique_ptr<lzma_stream, decltype(&lzma_end)> owner(&stream, lzma_end);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "flashcontroller.h"
 
+#include "platform/sleepinhibitor.h"
+
 #include <pthread.h>
 
 #include <exception>
@@ -41,6 +43,7 @@ FlashReport runJob(const FlashRequest& request, const FlashController::OpenDrive
     if (!device) {
         return failedBefore(device.error());
     }
+    const SleepInhibitor inhibitor("Writing and verifying " + driveName(request.drive));
     const auto run = request.verifyOnly ? runVerify : runFlash;
     return run(request.plan, **image, **device, observer, control);
 }
