@@ -12,6 +12,7 @@
 #include <blkid/blkid.h>
 #include <fcntl.h>
 #include <libudev.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 namespace burin {
@@ -192,6 +193,15 @@ bool takeFromUdev(BlockNode& node, const UdevProperties& properties)
     return true;
 }
 
+/// Whether a program that writes the disk, Burin itself perhaps, asks all others not to look at it
+/// (systemd: BLOCK_DEVICE_LOCKING). A look at a drive that hangs would hang too.
+bool isBeingWritten(const BlockNode& node, const std::string& dev)
+{
+    const UniqueFd disk(
+        ::open((dev + (node.disk.empty() ? node.name : node.disk)).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    return disk && ::flock(disk.get(), LOCK_SH | LOCK_NB) != 0;
+}
+
 /// Reads the node; for drives that udev doesn't know, and only where the caller may read it. O_NONBLOCK: an
 /// empty slot must not wait.
 void takeFromBlkid(BlockNode& node, const std::string& path)
@@ -262,7 +272,9 @@ void readBlockGraph(SystemSnapshot& snapshot, const SnapshotSources& sources)
         if (!known && sources.probe) {
             auto path = name;
             std::ranges::replace(path, '!', '/');
-            takeFromBlkid(node, sources.root + "/dev/" + path);
+            if (!isBeingWritten(node, sources.root + "/dev/")) {
+                takeFromBlkid(node, sources.root + "/dev/" + path);
+            }
         }
     }
     addTagsOfLinks(snapshot);

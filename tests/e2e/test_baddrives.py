@@ -87,33 +87,35 @@ class BadDrives(Lab):
         self.assertEqual(r.returncode, WRITE_FAILED)
         self.assertEqual(report(r)["error"]["code"], "WriteFailed")
 
-    def test_a_stall_is_said_and_a_cancel_ends_it_when_it_answers(self):
-        drive, tell = self.bad_drive(32 * MIB)
-        image = self.file("a.img", noise(24 * MIB))
-        tell("stall")
+    def stalled(self):
+        """A job whose drive has stopped answering in the middle of the write."""
+        drive, tell = self.bad_drive(64 * MIB, "speed write 4M")
+        image = self.file("a.img", noise(48 * MIB))
         p = subprocess.Popen([BURIN, "flash", image, drive, "--loop", "--yes", "--json"], text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for line in p.stdout:
+            event = json.loads(line)
+            if event["event"] == "progress" and event["phase"] == "writing" and event["done"] > 0:
+                break
+        tell("stall")
+        return p, drive, image, tell
+
+    def test_a_stall_is_said_and_a_cancel_ends_it_when_it_answers(self):
+        p, drive, image, tell = self.stalled()
         for line in p.stdout:
             if json.loads(line).get("stalled"):
                 break
         p.terminate()
-        tell("resume")
+        tell("reset", "resume")
         out, err = p.communicate(timeout=60)
         self.assertEqual(p.returncode, CANCELLED, err)
 
     def test_a_second_burin_on_the_same_drive_is_refused(self):
-        drive, tell = self.bad_drive(32 * MIB)
-        image = self.file("a.img", noise(24 * MIB))
-        tell("stall")
-        p = subprocess.Popen([BURIN, "flash", image, drive, "--loop", "--yes", "--json"], text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for line in p.stdout:
-            if json.loads(line)["phase"] == "writing":
-                break
+        p, drive, image, tell = self.stalled()
         r = run("flash", image, drive, "--loop", "--yes", "--json")
         self.assertEqual(r.returncode, REFUSED, r.stderr)
         self.assertEqual(report(r)["error"]["code"], "DriveBusy")
-        tell("resume")
+        tell("reset", "resume")
         p.communicate(timeout=60)
         self.assertEqual(p.returncode, VERIFIED)
 

@@ -1,17 +1,16 @@
 # SPDX-FileCopyrightText: The Burin developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Real images on real (loop) devices, compared from outside."""
-import glob
 import os
+import shutil
 import subprocess
 import zipfile
 
 from lab import MIB, REFUSED, VERIFIED, WRITE_FAILED, Lab, main, noise, report, run, sha256
 
 PACKERS = {"xz": ["xz", "-1", "-k"], "gz": ["gzip", "-1", "-k"], "bz2": ["bzip2", "-1", "-k"], "zst": ["zstd", "-q", "-1"]}
-IMAGES = ["/boot/memtest86+x64.iso", "/usr/lib/memtest86+/memtest86+x64.iso", "/usr/lib/memtest86+/memtest64.iso",
-          "/usr/lib/grub-rescue/grub-rescue-usb.img", "/usr/lib/grub-rescue/grub-rescue-cdrom.iso",
-          "/usr/lib/ipxe/ipxe.iso", "/usr/lib/ipxe/ipxe.usb"]
+IMAGES = ["/usr/lib/memtest86+/memtest86+x64.iso", "/usr/lib/grub-rescue/grub-rescue-cdrom.iso",
+          "/usr/lib/grub-rescue/grub-rescue-floppy.img", "/usr/lib/ipxe/ipxe.iso"]
 
 
 class Flash(Lab):
@@ -37,10 +36,10 @@ class Flash(Lab):
 
     def test_real_images_in_every_form_on_both_block_sizes(self):
         found = [i for i in IMAGES if os.path.exists(i)]
-        self.assertGreaterEqual(len(found), 3, f"Debian's images are not there: {glob.glob('/usr/lib/ipxe/*')}")
+        self.assertGreaterEqual(len(found), 3, "Debian's images are not there")
         for path in found:
             raw = self.dir / os.path.basename(path)
-            raw.write_bytes(open(path, "rb").read())
+            shutil.copyfile(path, raw)
             for form, image in self.packed(raw).items():
                 for block in ("512", "4096"):
                     what = f"{raw.name} as {form} on {block}"
