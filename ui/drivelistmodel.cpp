@@ -223,9 +223,12 @@ QVariant DriveListModel::data(const QModelIndex& index, int role) const
 
 Qt::ItemFlags DriveListModel::flags(const QModelIndex& index) const
 {
+    if (!index.isValid()) {
+        return Qt::NoItemFlags;
+    }
     // Protected rows stay enabled for the keyboard and for screen readers, which tell why they are refused.
     Qt::ItemFlags flags = Qt::ItemIsEnabled | Qt::ItemNeverHasChildren;
-    if (index.isValid() && isWritable(index.row())) {
+    if (isWritable(index.row())) {
         flags |= Qt::ItemIsUserCheckable | Qt::ItemIsSelectable;
     }
     return flags;

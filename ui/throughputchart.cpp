@@ -144,7 +144,7 @@ QSize ThroughputChart::sizeHint() const
 
 QSize ThroughputChart::minimumSizeHint() const
 {
-    return {fontMetrics().height() * 20, fontMetrics().height() * 7};
+    return {fontMetrics().height() * 20, fontMetrics().height() * 9};
 }
 
 ThroughputChart::Layout ThroughputChart::layout() const
@@ -232,12 +232,17 @@ void ThroughputChart::paintAxes(QPainter& painter, const Layout& l) const
     const Theme& colours = theme(palette());
     const QFontMetricsF metrics(l.axisFont);
     painter.setFont(l.axisFont);
-    for (int i = 0; i < m_model.rates.ticks(); ++i) {
+    const int last = m_model.rates.ticks() - 1;
+    const bool crowded = l.plot.height() < metrics.height() * last;
+    for (int i = 0; i <= last; ++i) {
         const double value = i * m_model.rates.step;
         const double y = std::round(l.y.pixel(value)) + 0.5;
         painter.setPen(QPen(colours.grid, 1));
         painter.drawLine(QPointF(l.plot.left(), y), QPointF(l.plot.right(), y));
         painter.setPen(colours.muted);
+        if (crowded && i != 0 && i != last) {
+            continue;
+        }
         painter.drawText(QRectF(0, y - metrics.height() / 2, l.plot.left() - 8, metrics.height()),
                          int(Qt::AlignRight) | int(Qt::AlignVCenter), rateLabel(value));
     }
