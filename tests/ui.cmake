@@ -3,8 +3,6 @@
 
 foreach(name formatting errortext chartscale drivelistmodel confirmsheet mainwindow)
     burin_test(tst_${name} ui burin_ui)
-    # Qt 6.8's QTRY macros narrow a duration to int.
-    target_compile_options(tst_${name} PRIVATE -Wno-conversion)
 endforeach()
 
 # Not a test: takes pictures of the window for people to look at (tests/ui/screenshots.cpp).

@@ -22,9 +22,13 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QThreadPool>
 #include <QUrl>
 
 #include <condition_variable>
+
+// Qt 6.8's QTRY macros narrow a duration to int.
+#pragma GCC diagnostic ignored "-Wconversion"
 
 using namespace Qt::StringLiterals;
 using namespace burin;
@@ -36,7 +40,7 @@ constexpr Bytes kDriveSize = 64 * kMiB;
 
 /// A drive whose contents outlive the job, and which can be made to wait.
 struct FakeDrive {
-    test::MemoryDevice memory {kDriveSize};
+    test::MemoryDevice memory{kDriveSize};
     std::mutex mutex;
     std::condition_variable changed;
     Offset holdAt = ~Offset(0); ///< writes from here on wait
@@ -133,7 +137,10 @@ private:
     void openTestImage();
     void clickRow(int row);
     void click(const char* name) { QTest::mouseClick(button(name), Qt::LeftButton); }
-    QPushButton* button(const char* name) const { return m_window->findChild<QPushButton*>(QString::fromLatin1(name)); }
+    QPushButton* button(const char* name) const
+    {
+        return m_window->findChild<QPushButton*>(QString::fromLatin1(name));
+    }
     void startByMouse();
     void tabTo(const QWidget* target);
     QString headline() const { return m_window->findChild<ThroughputChart*>()->headline(); }
@@ -165,7 +172,8 @@ QString MainWindowTest::writeImage(const QString& name, const std::vector<std::b
 {
     QFile file(m_folder.filePath(name));
     if (!file.open(QFile::WriteOnly)
-        || file.write(reinterpret_cast<const char*>(bytes.data()), qint64(bytes.size())) != qint64(bytes.size())) {
+        || file.write(reinterpret_cast<const char*>(bytes.data()), qint64(bytes.size()))
+            != qint64(bytes.size())) {
         qFatal("no room for the test's image");
     }
     return file.fileName();
@@ -482,7 +490,7 @@ void MainWindowTest::mismatchIsNeverCalledVerified()
 
 void MainWindowTest::refusedDriveIsExplained()
 {
-    m_openError = FlashError {.code = ErrorCode::AuthNoAgent, .offset = {}, .detail = {}};
+    m_openError = FlashError{.code = ErrorCode::AuthNoAgent, .offset = {}, .detail = {}};
     startByMouse();
     QTRY_VERIFY(!m_controller->isRunning());
     const QString message = m_window->findChild<ThroughputChart*>()->message();
@@ -506,7 +514,7 @@ void MainWindowTest::flashAnotherKeepsTheImageAndClearsTheDrive()
 
 void MainWindowTest::flashAgainAsksForTheSameDrive()
 {
-    m_openError = FlashError {.code = ErrorCode::DriveBusy, .offset = {}, .detail = "backup"};
+    m_openError = FlashError{.code = ErrorCode::DriveBusy, .offset = {}, .detail = "backup"};
     startByMouse();
     QTRY_VERIFY(!m_controller->isRunning());
     m_openError.reset();
@@ -625,7 +633,11 @@ void MainWindowTest::lateProbeResultsAreDropped()
 void MainWindowTest::everyControlHasAName()
 {
     for (const auto* widget : m_window->findChildren<QAbstractButton*>()) {
-        QVERIFY2(!widget->text().isEmpty() || !widget->accessibleName().isEmpty(), qPrintable(widget->objectName()));
+        if (widget->objectName().startsWith("qt_"_L1)) {
+            continue; // Qt's own, for menus that don't fit
+        }
+        QVERIFY2(!widget->text().isEmpty() || !widget->accessibleName().isEmpty(),
+                 qPrintable(widget->objectName()));
     }
     for (const auto* widget : m_window->findChildren<QWidget*>()) {
         if (widget->focusPolicy() != Qt::NoFocus && widget->isVisible()
@@ -638,8 +650,10 @@ void MainWindowTest::everyControlHasAName()
 
 void MainWindowTest::fitsASmallScreen()
 {
-    QVERIFY2(m_window->minimumSizeHint().width() <= 800 && m_window->minimumSizeHint().height() <= 480,
-             qPrintable(u"%1x%2"_s.arg(m_window->minimumSizeHint().width()).arg(m_window->minimumSizeHint().height())));
+    QVERIFY2(
+        m_window->minimumSizeHint().width() <= 800 && m_window->minimumSizeHint().height() <= 480,
+        qPrintable(
+            u"%1x%2"_s.arg(m_window->minimumSizeHint().width()).arg(m_window->minimumSizeHint().height())));
     m_window->resize(800, 480);
     startByMouse();
     QTRY_VERIFY(!m_controller->isRunning());
