@@ -168,7 +168,8 @@ QString DriveListModel::subtitle(const DriveInfo& drive) const
 {
     if (drive.access == Access::Write && missingOn(drive) != 0) {
         return tr("%1 · too small by %2: the image needs %3")
-            .arg(QString::fromStdString(drive.node), formatSize(missingOn(drive)), formatSize(*m_needed));
+            .arg(QString::fromStdString(drive.node), formatSize(missingOn(drive)),
+                 formatSize(m_needed.value_or(0)));
     }
     const QString text = driveSubtitle(drive);
     return hasTwin(drive) && !drive.serial.empty()

@@ -83,8 +83,8 @@ QString usbText(const DriveInfo& drive)
     if (drive.linkMbps == 0) {
         return Words::tr("USB");
     }
-    const QString link = Words::tr("USB %1 (%2)")
-                             .arg(QString::number(usbGeneration(drive.linkMbps)), linkText(drive.linkMbps));
+    QString link = Words::tr("USB %1 (%2)")
+                       .arg(QString::number(usbGeneration(drive.linkMbps)), linkText(drive.linkMbps));
     // The picture's hint; only where the device says that it could do better.
     if (drive.deviceMbps > drive.linkMbps
         && usbGeneration(drive.deviceMbps) > usbGeneration(drive.linkMbps)) {

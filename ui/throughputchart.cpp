@@ -452,13 +452,17 @@ void ThroughputChart::keyPressEvent(QKeyEvent* event)
     const Offset at = m_readOut.value_or(0);
     switch (event->key()) {
     case Qt::Key_Left:
-        return setReadOut(at - std::min(at, step));
+        setReadOut(at - std::min(at, step));
+        break;
     case Qt::Key_Right:
-        return setReadOut(m_readOut ? std::min(at + step, m_model.extent) : 0);
+        setReadOut(m_readOut ? std::min(at + step, m_model.extent) : 0);
+        break;
     case Qt::Key_Home:
-        return setReadOut(0);
+        setReadOut(0);
+        break;
     case Qt::Key_End:
-        return setReadOut(m_model.extent);
+        setReadOut(m_model.extent);
+        break;
     default:
         QWidget::keyPressEvent(event);
     }
