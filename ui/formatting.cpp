@@ -265,6 +265,13 @@ QString driveTitle(const DriveInfo& drive)
     return drive.hasMedium() ? Words::tr("%1 · %2").arg(name, formatSize(drive.size)) : name;
 }
 
+QString driveNameAndNode(const DriveInfo& drive)
+{
+    const QString name = QString::fromStdString(driveName(drive));
+    const QString node = QString::fromStdString(drive.node);
+    return name == node ? name : Words::tr("%1 (%2)").arg(name, node);
+}
+
 QString driveSubtitle(const DriveInfo& drive)
 {
     QStringList parts{QString::fromStdString(drive.node)};

@@ -31,7 +31,8 @@ QString passSummary(const QString& what, std::chrono::nanoseconds time, Bytes by
     }
     const auto whole = std::chrono::round<seconds>(time);
     const double rate = double(bytes) / std::chrono::duration<double>(time).count();
-    return Words::tr("%1 %2, %3").arg(what, formatDuration(whole), formatRate(rate));
+    return Words::tr("%1 %2, %3")
+        .arg(what, whole.count() == 0 ? Words::tr("under 1 s") : formatDuration(whole), formatRate(rate));
 }
 
 QString mismatchDetail(const FlashReport& report)

@@ -327,8 +327,10 @@ void MainWindow::refreshIdle()
         const QString name = QString::fromStdString(driveName(*drive));
         detail = image->unpackedSize ? tr("%1 to %2").arg(formatSize(*image->unpackedSize), name)
                                      : tr("to %1").arg(name);
-        message = tr("Ready: everything on %1 (%2, %3) will be replaced")
-                      .arg(name, QString::fromStdString(drive->node), formatSize(drive->size));
+        message = drive->node == driveName(*drive)
+            ? tr("Ready: everything on %1 (%2) will be replaced").arg(name, formatSize(drive->size))
+            : tr("Ready: everything on %1 (%2, %3) will be replaced")
+                  .arg(name, QString::fromStdString(drive->node), formatSize(drive->size));
     }
     m_chart->setHeadline(tr("Throughput"), detail);
     m_chart->setMessage(m_notice.isEmpty() ? message : m_notice);

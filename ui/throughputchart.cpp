@@ -166,7 +166,11 @@ ThroughputChart::Layout ThroughputChart::layout() const
         l.detail = {all.left(), top, all.width(), detail.height()};
         top += detail.height();
     }
-    const double left = std::max(axis.horizontalAdvance(u"000"_s), axis.horizontalAdvance(tr("MB/s"))) + 8;
+    double left = axis.horizontalAdvance(tr("MB/s"));
+    for (const QString& label : {u"000"_s, rateLabel(m_model.rates.top), rateLabel(m_model.rates.step)}) {
+        left = std::max(left, axis.horizontalAdvance(label));
+    }
+    left += 8;
     const double stripHeight = std::round(axis.height() * 1.1);
     const double bottom = all.bottom() - axis.height() - 6;
     l.strip = {all.left() + left, bottom - stripHeight, all.width() - left - 6, stripHeight};
