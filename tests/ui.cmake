@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Burin developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-foreach(name formatting errortext)
+foreach(name formatting errortext chartscale drivelistmodel confirmsheet mainwindow)
     burin_test(tst_${name} ui burin_ui)
 endforeach()
 

@@ -52,7 +52,7 @@ Bytes extentOf(const std::optional<FlashState>& state, const std::optional<Image
     }
     // The size shows only at the end: guess from the file's part read, in coarse steps so that the axis
     // rests.
-    const double done = double(std::max(state->write.done, state->verify.done));
+    const auto done = double(std::max(state->write.done, state->verify.done));
     const double part = state->sourceSize > 0 ? double(state->sourceConsumed) / double(state->sourceSize) : 0;
     const double guess = part > 0.01 ? std::max(done / part, done) : std::max(done * 2, 1e9);
     const double step = std::pow(10.0, std::floor(std::log10(guess))) / 2;

@@ -65,9 +65,7 @@ ConfirmSheet::ConfirmSheet(const ImageInfo& image, const DriveInfo& drive, QWidg
     addConditions(image);
     content().addStretch(1);
     setSafeButton(tr("Cancel"));
-    setActionButton(tr("Erase and flash %1 (%2)")
-                        .arg(nameOf(drive), QString::fromStdString(drive.node))
-                        .replace(u'&', u"&&"_s));
+    setActionButton(tr("Erase and flash %1").arg(driveNameAndNode(drive)).replace(u'&', u"&&"_s));
     check();
 }
 

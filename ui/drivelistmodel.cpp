@@ -168,7 +168,8 @@ QString DriveListModel::subtitle(const DriveInfo& drive) const
 {
     if (drive.access == Access::Write && missingOn(drive) != 0) {
         return tr("%1 · too small by %2: the image needs %3")
-            .arg(QString::fromStdString(drive.node), formatSize(missingOn(drive)), formatSize(*m_needed));
+            .arg(QString::fromStdString(drive.node), formatSize(missingOn(drive)),
+                 formatSize(m_needed.value_or(0)));
     }
     const QString text = driveSubtitle(drive);
     return hasTwin(drive) && !drive.serial.empty()
@@ -223,9 +224,12 @@ QVariant DriveListModel::data(const QModelIndex& index, int role) const
 
 Qt::ItemFlags DriveListModel::flags(const QModelIndex& index) const
 {
+    if (!index.isValid()) {
+        return Qt::NoItemFlags;
+    }
     // Protected rows stay enabled for the keyboard and for screen readers, which tell why they are refused.
     Qt::ItemFlags flags = Qt::ItemIsEnabled | Qt::ItemNeverHasChildren;
-    if (index.isValid() && isWritable(index.row())) {
+    if (isWritable(index.row())) {
         flags |= Qt::ItemIsUserCheckable | Qt::ItemIsSelectable;
     }
     return flags;

@@ -8,6 +8,7 @@
 #include <QHash>
 #include <QStringList>
 
+#include <array>
 #include <cstring>
 
 using namespace Qt::StringLiterals;
@@ -17,130 +18,106 @@ namespace burin {
 namespace {
 
 struct Entry {
+    ErrorCode code;
     const char* title;
     const char* text; ///< quotes facts as {image}, {drive}, {reason}, {place}, {imageSize}, {driveSize}
 };
 
 #define W(s) QT_TRANSLATE_NOOP("burin::Words", s)
 
-// NOLINTNEXTLINE(readability-function-size): a table, as a switch so that no code can be forgotten.
-Entry entryFor(ErrorCode code)
+constexpr auto kEntries = std::to_array<Entry>({
+    {ErrorCode::ImageUnreadable, W("Can't read the image"),
+     W("“{image}” could not be read: {reason}. Check that the file still exists and its disk is "
+       "connected.")},
+    {ErrorCode::ImageEmpty, W("The image is empty"), W("“{image}” holds no data. Download it again.")},
+    {ErrorCode::ImageFormatUnknown, W("Not a disk image"),
+     W("“{image}” is in no format that Burin knows. Choose a disk image.")},
+    {ErrorCode::ImageUnsupported, W("Burin can't unpack this format"),
+     W("“{image}” is in a format that Burin does not unpack ({reason}). Convert it to a raw image "
+       "first.")},
+    {ErrorCode::ImageNoMember, W("No disk image inside"),
+     W("Nothing in “{image}” looks like a disk image. Unpack it and look for an .img or .iso file.")},
+    {ErrorCode::ImageEncrypted, W("The image is encrypted"),
+     W("“{image}” is protected by a password. Unpack it first.")},
+    {ErrorCode::ImageTruncated, W("The image is incomplete"),
+     W("“{image}” ends before its data does. Download it again.")},
+    {ErrorCode::ImageCorrupt, W("The image is damaged"),
+     W("“{image}” failed its own check at {place}. Download it again.")},
+    {ErrorCode::ImageNeedsMemory, W("The image needs too much memory to unpack"),
+     W("Unpacking “{image}” takes more memory than this computer can spare ({reason}). Unpack it "
+       "first.")},
+    {ErrorCode::ImageChanged, W("The image has changed"),
+     W("“{image}” is not the same file any more as when it was chosen. Choose it again.")},
+    {ErrorCode::ImageTooLarge, W("The image doesn't fit"),
+     W("The image needs {imageSize}, “{drive}” holds {driveSize}. Use a larger drive.")},
+    {ErrorCode::ImageGrewPastDrive, W("The image doesn't fit"),
+     W("Unpacked, the image is larger than “{drive}”, which filled up at {place}. Use a larger "
+       "drive.")},
+    {ErrorCode::DriveNotFound, W("No such drive"),
+     W("There is no drive “{drive}”. Check that it is plugged in.")},
+    {ErrorCode::DriveAmbiguous, W("More than one drive fits"),
+     W("“{drive}” fits more than one drive. Name it by its node, as in /dev/sdb.")},
+    {ErrorCode::DriveIsPartition, W("That is a partition"),
+     W("“{drive}” is only a part of a drive. Images are written to whole drives: choose {reason}.")},
+    {ErrorCode::DriveNotADrive, W("Not a drive"),
+     W("“{drive}” is not a drive that Burin can write. Choose a USB stick or an SD card.")},
+    {ErrorCode::DriveIsSystem, W("This drive runs your system"),
+     W("“{drive}” is in use by this system ({reason}). Burin never writes to it. Choose another "
+       "drive.")},
+    {ErrorCode::DriveHoldsImage, W("The image lies on this drive"),
+     W("“{drive}” holds {reason}. Copy the file to another disk, or choose another drive.")},
+    {ErrorCode::DriveProtected, W("This drive is protected"),
+     W("Burin does not write to “{drive}”: {reason}. Choose another drive.")},
+    {ErrorCode::DriveBusy, W("The drive is in use"),
+     W("“{drive}” is used by something else ({reason}). Close it or unmount the drive, then try "
+       "again.")},
+    {ErrorCode::DriveNoMedium, W("No card in the reader"),
+     W("“{drive}” is empty. Put a card in and choose it again.")},
+    {ErrorCode::DriveReadOnly, W("The drive is write-protected"),
+     W("“{drive}” does not let itself be written. Check the lock switch on the card or adapter.")},
+    {ErrorCode::DriveNoDirectIo, W("The drive can't be written directly"),
+     W("“{drive}” refuses direct access, without which nothing could be verified. Use another "
+       "port or reader.")},
+    {ErrorCode::AuthDismissed, W("Permission was not given"),
+     W("The password question was closed. Try again and answer it to write to “{drive}”.")},
+    {ErrorCode::AuthDenied, W("Not allowed"),
+     W("Your account may not write to “{drive}” ({reason}). Ask an administrator.")},
+    {ErrorCode::AuthNoAgent, W("No way to ask for permission"),
+     W("This session runs no authentication agent, which would ask for the password. Start one "
+       "(such as "
+       "polkit-kde-agent, mate-polkit or lxpolkit), or run Burin as root.")},
+    {ErrorCode::ServiceMissing, W("The disk service is not running"),
+     W("Burin needs udisks2 to open drives ({reason}). Install it or start it, then try again.")},
+    {ErrorCode::DriveChanged, W("The drive was swapped"),
+     W("The drive there now is not the “{drive}” that you chose. Choose it again.")},
+    {ErrorCode::DriveGone, W("The drive was removed"),
+     W("“{drive}” disappeared at {place}. Plug it in again and start over.")},
+    {ErrorCode::WriteFailed, W("Writing failed"),
+     W("“{drive}” reported an error at {place} ({reason}). It may be worn out: try another port, "
+       "reader or drive.")},
+    {ErrorCode::FlushFailed, W("The drive didn't save everything"),
+     W("“{drive}” reported an error while finishing ({reason}). Don't trust its content; try "
+       "another port or drive.")},
+    {ErrorCode::ReadBackFailed, W("Couldn't read the drive back"),
+     W("“{drive}” reported an error at {place} while it was read ({reason}). It is probably "
+       "failing: use another.")},
+    {ErrorCode::VerifyMismatch, W("Verification failed"),
+     W("“{drive}” returned other data than the image's, first at {place}. It may be faulty or "
+       "fake: don't use it.")},
+    {ErrorCode::Internal, W("Something went wrong in Burin"),
+     W("Please report this with the details below ({reason}).")},
+});
+
+constexpr bool isComplete()
 {
-    switch (code) {
-    case ErrorCode::ImageUnreadable:
-        return {W("Can't read the image"),
-                W("“{image}” could not be read: {reason}. Check that the file still exists and its disk is "
-                  "connected.")};
-    case ErrorCode::ImageEmpty:
-        return {W("The image is empty"), W("“{image}” holds no data. Download it again.")};
-    case ErrorCode::ImageFormatUnknown:
-        return {W("Not a disk image"), W("“{image}” is in no format that Burin knows. Choose a disk image.")};
-    case ErrorCode::ImageUnsupported:
-        return {W("Burin can't unpack this format"),
-                W("“{image}” is in a format that Burin does not unpack ({reason}). Convert it to a raw image "
-                  "first.")};
-    case ErrorCode::ImageNoMember:
-        return {
-            W("No disk image inside"),
-            W("Nothing in “{image}” looks like a disk image. Unpack it and look for an .img or .iso file.")};
-    case ErrorCode::ImageEncrypted:
-        return {W("The image is encrypted"), W("“{image}” is protected by a password. Unpack it first.")};
-    case ErrorCode::ImageTruncated:
-        return {W("The image is incomplete"), W("“{image}” ends before its data does. Download it again.")};
-    case ErrorCode::ImageCorrupt:
-        return {W("The image is damaged"),
-                W("“{image}” failed its own check at {place}. Download it again.")};
-    case ErrorCode::ImageNeedsMemory:
-        return {W("The image needs too much memory to unpack"),
-                W("Unpacking “{image}” takes more memory than this computer can spare ({reason}). Unpack it "
-                  "first.")};
-    case ErrorCode::ImageChanged:
-        return {W("The image has changed"),
-                W("“{image}” is not the same file any more as when it was chosen. Choose it again.")};
-    case ErrorCode::ImageTooLarge:
-        return {W("The image doesn't fit"),
-                W("The image needs {imageSize}, “{drive}” holds {driveSize}. Use a larger drive.")};
-    case ErrorCode::ImageGrewPastDrive:
-        return {W("The image doesn't fit"),
-                W("Unpacked, the image is larger than “{drive}”, which filled up at {place}. Use a larger "
-                  "drive.")};
-    case ErrorCode::DriveNotFound:
-        return {W("No such drive"), W("There is no drive “{drive}”. Check that it is plugged in.")};
-    case ErrorCode::DriveAmbiguous:
-        return {W("More than one drive fits"),
-                W("“{drive}” fits more than one drive. Name it by its node, as in /dev/sdb.")};
-    case ErrorCode::DriveIsPartition:
-        return {
-            W("That is a partition"),
-            W("“{drive}” is only a part of a drive. Images are written to whole drives: choose {reason}.")};
-    case ErrorCode::DriveNotADrive:
-        return {W("Not a drive"),
-                W("“{drive}” is not a drive that Burin can write. Choose a USB stick or an SD card.")};
-    case ErrorCode::DriveIsSystem:
-        return {W("This drive runs your system"),
-                W("“{drive}” is in use by this system ({reason}). Burin never writes to it. Choose another "
-                  "drive.")};
-    case ErrorCode::DriveHoldsImage:
-        return {W("The image lies on this drive"),
-                W("“{drive}” holds {reason}. Copy the file to another disk, or choose another drive.")};
-    case ErrorCode::DriveProtected:
-        return {W("This drive is protected"),
-                W("Burin does not write to “{drive}”: {reason}. Choose another drive.")};
-    case ErrorCode::DriveBusy:
-        return {W("The drive is in use"),
-                W("“{drive}” is used by something else ({reason}). Close it or unmount the drive, then try "
-                  "again.")};
-    case ErrorCode::DriveNoMedium:
-        return {W("No card in the reader"), W("“{drive}” is empty. Put a card in and choose it again.")};
-    case ErrorCode::DriveReadOnly:
-        return {W("The drive is write-protected"),
-                W("“{drive}” does not let itself be written. Check the lock switch on the card or adapter.")};
-    case ErrorCode::DriveNoDirectIo:
-        return {W("The drive can't be written directly"),
-                W("“{drive}” refuses direct access, without which nothing could be verified. Use another "
-                  "port or reader.")};
-    case ErrorCode::AuthDismissed:
-        return {W("Permission was not given"),
-                W("The password question was closed. Try again and answer it to write to “{drive}”.")};
-    case ErrorCode::AuthDenied:
-        return {W("Not allowed"),
-                W("Your account may not write to “{drive}” ({reason}). Ask an administrator.")};
-    case ErrorCode::AuthNoAgent:
-        return {W("No way to ask for permission"),
-                W("This session runs no authentication agent, which would ask for the password. Start one "
-                  "(such as "
-                  "polkit-kde-agent, mate-polkit or lxpolkit), or run Burin as root.")};
-    case ErrorCode::ServiceMissing:
-        return {W("The disk service is not running"),
-                W("Burin needs udisks2 to open drives ({reason}). Install it or start it, then try again.")};
-    case ErrorCode::DriveChanged:
-        return {W("The drive was swapped"),
-                W("The drive there now is not the “{drive}” that you chose. Choose it again.")};
-    case ErrorCode::DriveGone:
-        return {W("The drive was removed"),
-                W("“{drive}” disappeared at {place}. Plug it in again and start over.")};
-    case ErrorCode::WriteFailed:
-        return {W("Writing failed"),
-                W("“{drive}” reported an error at {place} ({reason}). It may be worn out: try another port, "
-                  "reader or drive.")};
-    case ErrorCode::FlushFailed:
-        return {W("The drive didn't save everything"),
-                W("“{drive}” reported an error while finishing ({reason}). Don't trust its content; try "
-                  "another port or drive.")};
-    case ErrorCode::ReadBackFailed:
-        return {W("Couldn't read the drive back"),
-                W("“{drive}” reported an error at {place} while it was read ({reason}). It is probably "
-                  "failing: use another.")};
-    case ErrorCode::VerifyMismatch:
-        return {W("Verification failed"),
-                W("“{drive}” returned other data than the image's, first at {place}. It may be faulty or "
-                  "fake: don't use it.")};
-    case ErrorCode::Internal:
-        return {W("Something went wrong in Burin"),
-                W("Please report this with the details below ({reason}).")};
+    for (std::size_t i = 0; i < kEntries.size(); ++i) {
+        if (kEntries[i].code != static_cast<ErrorCode>(i)) {
+            return false;
+        }
     }
-    return {"", ""};
+    return kEntries.size() == static_cast<std::size_t>(ErrorCode::Internal) + 1;
 }
+static_assert(isComplete(), "every code has its words, in the order of the codes");
 
 #undef W
 
@@ -214,7 +191,7 @@ QString detailsText(const FlashError& error)
 
 ErrorText errorText(const FlashError& error, const ErrorContext& context)
 {
-    const Entry entry = entryFor(error.code);
+    const Entry& entry = kEntries[static_cast<std::size_t>(error.code)];
     QString title = Words::tr(entry.title);
     QString text = filled(Words::tr(entry.text), factsOf(error, context));
     if (error.code == ErrorCode::ImageUnreadable && error.detail == "directory") {

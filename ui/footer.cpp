@@ -21,7 +21,7 @@ Footer::Footer(QWidget* parent)
 {
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(18, 8, 18, 8);
-    layout->setSpacing(6);
+    layout->setSpacing(9);
     m_verify->setObjectName(u"verifyOption"_s);
     m_eject->setObjectName(u"ejectOption"_s);
     m_verify->setChecked(true);

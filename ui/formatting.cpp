@@ -83,8 +83,8 @@ QString usbText(const DriveInfo& drive)
     if (drive.linkMbps == 0) {
         return Words::tr("USB");
     }
-    const QString link = Words::tr("USB %1 (%2)")
-                             .arg(QString::number(usbGeneration(drive.linkMbps)), linkText(drive.linkMbps));
+    QString link = Words::tr("USB %1 (%2)")
+                       .arg(QString::number(usbGeneration(drive.linkMbps)), linkText(drive.linkMbps));
     // The picture's hint; only where the device says that it could do better.
     if (drive.deviceMbps > drive.linkMbps
         && usbGeneration(drive.deviceMbps) > usbGeneration(drive.linkMbps)) {
@@ -263,6 +263,13 @@ QString driveTitle(const DriveInfo& drive)
 {
     const QString name = QString::fromStdString(driveName(drive));
     return drive.hasMedium() ? Words::tr("%1 · %2").arg(name, formatSize(drive.size)) : name;
+}
+
+QString driveNameAndNode(const DriveInfo& drive)
+{
+    const QString name = QString::fromStdString(driveName(drive));
+    const QString node = QString::fromStdString(drive.node);
+    return name == node ? name : Words::tr("%1 (%2)").arg(name, node);
 }
 
 QString driveSubtitle(const DriveInfo& drive)

@@ -28,6 +28,8 @@ namespace burin {
 
 /// "SanDisk Ultra Fit · 32 GB"
 [[nodiscard]] QString driveTitle(const DriveInfo& drive);
+/// "SanDisk Ultra Fit (sdb)", or the node alone where the drive tells no name
+[[nodiscard]] QString driveNameAndNode(const DriveInfo& drive);
 /// "sdb · USB 3 (5 Gb/s) · holds: BOOT, DATA (mounted)"
 [[nodiscard]] QString driveSubtitle(const DriveInfo& drive);
 /// "5.87 GB image · 1.21 GB xz · MBR"

@@ -31,7 +31,8 @@ QString passSummary(const QString& what, std::chrono::nanoseconds time, Bytes by
     }
     const auto whole = std::chrono::round<seconds>(time);
     const double rate = double(bytes) / std::chrono::duration<double>(time).count();
-    return Words::tr("%1 %2, %3").arg(what, formatDuration(whole), formatRate(rate));
+    return Words::tr("%1 %2, %3")
+        .arg(what, whole.count() == 0 ? Words::tr("under 1 s") : formatDuration(whole), formatRate(rate));
 }
 
 QString mismatchDetail(const FlashReport& report)
@@ -43,9 +44,8 @@ QString mismatchDetail(const FlashReport& report)
     return joined({Words::tr("first at %1").arg(formatSize(first.range.offset)), again});
 }
 
-JobText endedText(const FlashState& state, const ErrorContext& context)
+JobText endedText(const FlashReport& report, const ErrorContext& context)
 {
-    const FlashReport& report = *state.report;
     JobText text;
     text.headline = verdictTitle(report, context);
     text.detail = joined({passSummary(Words::tr("write"), report.writeTime, report.bytesWritten),
@@ -74,7 +74,7 @@ JobText endedText(const FlashState& state, const ErrorContext& context)
 JobText jobText(const FlashState& state, const ErrorContext& context, bool cancelling, Clock::time_point now)
 {
     if (state.report) {
-        return endedText(state, context);
+        return endedText(*state.report, context);
     }
     FlashState current = state;
     current.now = std::max(state.now, now);

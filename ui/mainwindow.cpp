@@ -283,8 +283,8 @@ void MainWindow::listDrives()
 {
     if (m_services.listDrives) {
         std::vector<std::string> kept;
-        if (m_panel->image()) {
-            kept.push_back(m_panel->image()->path);
+        if (const auto& image = m_panel->image()) {
+            kept.push_back(image->path);
         }
         m_services.listDrives(m_menu.showLoops->isChecked(), kept);
     }
@@ -304,7 +304,7 @@ void MainWindow::refresh()
     m_picker->setLocked(running);
     m_chart->setModel(chartModel(m_job, m_job ? std::optional(m_request.image) : m_panel->image()));
     if (m_job) {
-        refreshJob();
+        refreshJob(*m_job);
     } else {
         refreshIdle();
     }
@@ -327,17 +327,19 @@ void MainWindow::refreshIdle()
         const QString name = QString::fromStdString(driveName(*drive));
         detail = image->unpackedSize ? tr("%1 to %2").arg(formatSize(*image->unpackedSize), name)
                                      : tr("to %1").arg(name);
-        message = tr("Ready: everything on %1 (%2, %3) will be replaced")
-                      .arg(name, QString::fromStdString(drive->node), formatSize(drive->size));
+        message = drive->node == driveName(*drive)
+            ? tr("Ready: everything on %1 (%2) will be replaced").arg(name, formatSize(drive->size))
+            : tr("Ready: everything on %1 (%2, %3) will be replaced")
+                  .arg(name, QString::fromStdString(drive->node), formatSize(drive->size));
     }
     m_chart->setHeadline(tr("Throughput"), detail);
     m_chart->setMessage(m_notice.isEmpty() ? message : m_notice);
     m_footer->setReady(drive != nullptr && image.has_value());
 }
 
-void MainWindow::refreshJob()
+void MainWindow::refreshJob(const FlashState& job)
 {
-    const JobText text = jobText(*m_job, context(), m_cancelling, Clock::now());
+    const JobText text = jobText(job, context(), m_cancelling, Clock::now());
     m_chart->setHeadline(text.headline, text.detail, text.mark);
     m_chart->setMessage(text.message);
 }

@@ -93,7 +93,7 @@ private:
 
     void refresh();
     void refreshIdle();
-    void refreshJob();
+    void refreshJob(const FlashState& job);
     void refreshFooter();
     [[nodiscard]] bool isRunning() const { return m_job && !m_job->report; }
     [[nodiscard]] ErrorContext context() const;

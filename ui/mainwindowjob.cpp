@@ -20,13 +20,14 @@ namespace burin {
 void MainWindow::confirmFlash()
 {
     const DriveInfo* drive = m_picker->drives().chosen();
-    if (drive == nullptr || !m_panel->image() || m_controller.isRunning() || m_sheet) {
+    const auto& image = m_panel->image();
+    if (drive == nullptr || !image || m_controller.isRunning() || m_sheet) {
         return;
     }
-    auto* confirm = new ConfirmSheet(*m_panel->image(), *drive, this);
+    auto* confirm = new ConfirmSheet(*image, *drive, this);
     m_confirm = confirm;
     connect(confirm, &Sheet::accepted, this,
-            [this, image = *m_panel->image(), chosen = *drive] { startJob(image, chosen, false); });
+            [this, flashed = *image, chosen = *drive] { startJob(flashed, chosen, false); });
     connect(confirm, &ConfirmSheet::driveLost, this, [this] {
         m_notice = tr("The drive changed or went while you were asked. Nothing was written.");
     });

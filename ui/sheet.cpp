@@ -47,6 +47,7 @@ Sheet::Sheet(const QString& title, const QString& text, QWidget* window)
     m_card->column().setContentsMargins(24, 20, 16, 16);
     m_card->column().addWidget(scroll, 1);
     auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(9);
     buttons->addStretch(1);
     buttons->addWidget(m_safe);
     buttons->addWidget(m_action);
@@ -81,6 +82,7 @@ void Sheet::open()
     show();
     raise();
     place();
+    window()->setAttribute(Qt::WA_KeyboardFocusChange); // so that the default is seen
     m_safe->setFocus(Qt::TabFocusReason);
 }
 

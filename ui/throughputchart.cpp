@@ -144,7 +144,7 @@ QSize ThroughputChart::sizeHint() const
 
 QSize ThroughputChart::minimumSizeHint() const
 {
-    return {fontMetrics().height() * 20, fontMetrics().height() * 7};
+    return {fontMetrics().height() * 20, fontMetrics().height() * 9};
 }
 
 ThroughputChart::Layout ThroughputChart::layout() const
@@ -166,7 +166,11 @@ ThroughputChart::Layout ThroughputChart::layout() const
         l.detail = {all.left(), top, all.width(), detail.height()};
         top += detail.height();
     }
-    const double left = std::max(axis.horizontalAdvance(u"000"_s), axis.horizontalAdvance(tr("MB/s"))) + 8;
+    double left = axis.horizontalAdvance(tr("MB/s"));
+    for (const QString& label : {u"000"_s, rateLabel(m_model.rates.top), rateLabel(m_model.rates.step)}) {
+        left = std::max(left, axis.horizontalAdvance(label));
+    }
+    left += 8;
     const double stripHeight = std::round(axis.height() * 1.1);
     const double bottom = all.bottom() - axis.height() - 6;
     l.strip = {all.left() + left, bottom - stripHeight, all.width() - left - 6, stripHeight};
@@ -232,12 +236,17 @@ void ThroughputChart::paintAxes(QPainter& painter, const Layout& l) const
     const Theme& colours = theme(palette());
     const QFontMetricsF metrics(l.axisFont);
     painter.setFont(l.axisFont);
-    for (int i = 0; i < m_model.rates.ticks(); ++i) {
+    const int last = m_model.rates.ticks() - 1;
+    const bool crowded = l.plot.height() < metrics.height() * last;
+    for (int i = 0; i <= last; ++i) {
         const double value = i * m_model.rates.step;
         const double y = std::round(l.y.pixel(value)) + 0.5;
         painter.setPen(QPen(colours.grid, 1));
         painter.drawLine(QPointF(l.plot.left(), y), QPointF(l.plot.right(), y));
         painter.setPen(colours.muted);
+        if (crowded && i != 0 && i != last) {
+            continue;
+        }
         painter.drawText(QRectF(0, y - metrics.height() / 2, l.plot.left() - 8, metrics.height()),
                          int(Qt::AlignRight) | int(Qt::AlignVCenter), rateLabel(value));
     }
@@ -447,13 +456,17 @@ void ThroughputChart::keyPressEvent(QKeyEvent* event)
     const Offset at = m_readOut.value_or(0);
     switch (event->key()) {
     case Qt::Key_Left:
-        return setReadOut(at - std::min(at, step));
+        setReadOut(at - std::min(at, step));
+        break;
     case Qt::Key_Right:
-        return setReadOut(m_readOut ? std::min(at + step, m_model.extent) : 0);
+        setReadOut(m_readOut ? std::min(at + step, m_model.extent) : 0);
+        break;
     case Qt::Key_Home:
-        return setReadOut(0);
+        setReadOut(0);
+        break;
     case Qt::Key_End:
-        return setReadOut(m_model.extent);
+        setReadOut(m_model.extent);
+        break;
     default:
         QWidget::keyPressEvent(event);
     }

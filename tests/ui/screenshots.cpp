@@ -12,6 +12,7 @@
 
 #include <QApplication>
 #include <QDir>
+#include <QIcon>
 #include <QPushButton>
 #include <QSettings>
 #include <QStandardPaths>
@@ -54,6 +55,7 @@ public:
         then(window);
         QThreadPool::globalInstance()->waitForDone();
         QApplication::processEvents();
+        QApplication::processEvents(); // what the first round has asked for: layouts
         window.grab().save(QDir(m_folder).filePath(name + u".png"_s));
     }
 
@@ -133,5 +135,6 @@ int main(int argc, char** argv)
     QDir().mkpath(arguments.value(1));
     Studio studio(arguments.value(1), {size.value(0).toInt(), size.value(1).toInt()});
     takeAll(studio);
+    QIcon(u":/icons/burin.svg"_s).pixmap(256).save(QDir(arguments.value(1)).filePath(u"icon.png"_s));
     return 0;
 }
