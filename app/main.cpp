@@ -15,8 +15,9 @@ namespace {
 
 bool hasDisplay()
 {
-    return std::ranges::any_of(std::initializer_list<const char*>{"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"},
-                               [](const char* name) { return !qEnvironmentVariableIsEmpty(name); });
+    return std::ranges::any_of(
+        std::initializer_list<const char*>{"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"},
+        [](const char* name) { return !qEnvironmentVariableIsEmpty(name); });
 }
 
 } // namespace
@@ -36,7 +37,8 @@ int main(int argc, char** argv)
         return burin::runCommand(arguments);
     }
     if (!hasDisplay()) {
-        burin::cli::printError(u"burin: there is no display for the window; burin --help lists the commands\n"_s);
+        burin::cli::printError(
+            u"burin: there is no display for the window; burin --help lists the commands\n"_s);
         return static_cast<int>(burin::ExitStatus::Usage);
     }
     const QApplication application(argc, argv);

@@ -27,8 +27,8 @@ namespace {
 class Program
 {
 public:
-    explicit Program(const ListOptions& options) :
-        m_watcher(options), m_controller(openDrive), m_window(m_controller, services())
+    explicit Program(const ListOptions& options)
+        : m_watcher(options), m_controller(openDrive), m_window(m_controller, services())
     {
         QObject::connect(&m_watcher, &DriveWatcher::drivesChanged, &m_window, &MainWindow::setDrives);
         m_window.setDrives(m_watcher.drives());
@@ -53,7 +53,8 @@ private:
             options.keptFiles = keptFiles;
             m_watcher.setOptions(options);
         };
-        services.eject = [this](const DriveInfo& drive, const std::function<void(bool, const QString&)>& done) {
+        services.eject = [this](const DriveInfo& drive,
+                                const std::function<void(bool, const QString&)>& done) {
             // An eject may take seconds, so it runs beside the window and answers in the window's thread.
             QThreadPool::globalInstance()->start([this, drive, done] {
                 const EjectOutcome outcome = ejectDrive(drive, {});

@@ -197,8 +197,8 @@ bool takeFromUdev(BlockNode& node, const UdevProperties& properties)
 /// (systemd: BLOCK_DEVICE_LOCKING). A look at a drive that hangs would hang too.
 bool isBeingWritten(const BlockNode& node, const std::string& dev)
 {
-    const UniqueFd disk(
-        ::open((dev + (node.disk.empty() ? node.name : node.disk)).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    const UniqueFd disk(::open((dev + (node.disk.empty() ? node.name : node.disk)).c_str(),
+                               O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     return disk && ::flock(disk.get(), LOCK_SH | LOCK_NB) != 0;
 }
 

@@ -20,9 +20,9 @@ struct DriveAttributes {
     std::uint64_t diskseq = 0;
     Bytes size = 0;
     std::uint32_t logicalBlock = 512;
-    std::string writeCache; ///< queue/write_cache
-    bool hasDevice = false;  ///< something real behind it: ram, zram, dm, md, loop have no `device`
-    bool hasBacking = false; ///< a loop with a file, an nbd with a peer
+    std::string writeCache{}; ///< queue/write_cache
+    bool hasDevice = false;   ///< something real behind it: ram, zram, dm, md, loop have no `device`
+    bool hasBacking = false;  ///< a loop with a file, an nbd with a peer
     bool removable = false;
     bool readOnly = false;
     bool rotational = false;

@@ -11,7 +11,7 @@
 namespace burin {
 
 struct ListOptions {
-    bool loops = false;                 ///< loop devices too
+    bool loops = false;                   ///< loop devices too
     std::vector<std::string> keptFiles{}; ///< drives that hold one of these are protected
     std::vector<std::string> files{};     ///< regular files that stand for drives
 };

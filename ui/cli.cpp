@@ -39,7 +39,8 @@ QString usage()
                      "       burin --version\n");
 }
 
-// U+DC80 to U+DCFF stand for single bytes; in well-formed text they never follow anything but a high surrogate.
+// U+DC80 to U+DCFF stand for single bytes; in well-formed text they never follow anything but a high
+// surrogate.
 constexpr char16_t kLoneSurrogate = 0xDC00;
 
 bool hasLoneSurrogates(const QString& text)

@@ -13,8 +13,8 @@ class QCommandLineParser;
 
 namespace burin {
 
-/// The arguments, without loss: bytes that are no UTF-8 are kept as lone surrogates, which cli::toPath() turns
-/// back, so that any file name works whatever the locale.
+/// The arguments, without loss: bytes that are no UTF-8 are kept as lone surrogates, which cli::toPath()
+/// turns back, so that any file name works whatever the locale.
 [[nodiscard]] QStringList commandLineArguments(int argc, char** argv);
 
 /// Whether the first argument is a command of the command line; else burin opens its window.

@@ -15,8 +15,9 @@ QString ejectSentence(const DriveInfo& drive, const EjectOutcome& outcome)
     case EjectResult::NothingToEject:
         return Words::tr("%1 is complete; there is nothing to eject").arg(name);
     case EjectResult::Failed:
-        return Words::tr("%1 was not ejected: %2. Its content is not affected; eject it by hand before you pull it out")
-            .arg(name, QString::fromStdString(outcome.detail));
+        return Words::
+            tr("%1 was not ejected: %2. Its content is not affected; eject it by hand before you pull it out")
+                .arg(name, QString::fromStdString(outcome.detail));
     }
     return {};
 }

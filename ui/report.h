@@ -20,7 +20,8 @@ namespace burin {
 
 /// Writes the report to a file, as JSON where its name ends so, else as text. Errors are
 /// WriteFailed with the system's words in `detail`.
-[[nodiscard]] Result<void> saveReport(const FlashRequest& request, const FlashState& state, const QString& path);
+[[nodiscard]] Result<void> saveReport(const FlashRequest& request, const FlashState& state,
+                                      const QString& path);
 
 /// The same words everywhere for "writing", "verified"...: the report's and the JSON events'.
 [[nodiscard]] QString phaseWord(Phase phase);

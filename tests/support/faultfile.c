@@ -17,7 +17,7 @@
  *   flip OFFSET              inverts this byte in the store now
  *   speed read|write BYTES   bytes a second, 0: no limit
  *   delay read|write|sync MS added to each request
- *   stall | resume           every request hangs, until resume
+ *   stall | resume           every request hangs, until resume or for a minute
  *   gone                     every request fails with ENODEV, as after a pull
  *   gone-after BYTES         the same by itself once so many bytes were written
  *   reset                    no fault, counters 0
@@ -78,7 +78,11 @@ static int admit(int kind, off_t off, off_t len)
     int err = 0;
     struct timespec until, now;
     pthread_mutex_lock(&lock);
-    while (st.stalled && !st.gone) pthread_cond_wait(&wake, &lock);
+    /* A test that was killed must not leave processes in the kernel for ever: no stall outlives a minute. */
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
+    while (st.stalled && !st.gone)
+        if (pthread_cond_timedwait(&wake, &lock, &until)) st.stalled = 0;
     st.requests[kind]++;
     clock_gettime(CLOCK_MONOTONIC, &now);
     until = now;
