@@ -8,3 +8,4 @@ burin_test(tst_compressedsource engine burin_engine BZip2::BZip2 PkgConfig::LZMA
 burin_test(tst_archivesource engine burin_engine)
 burin_test(tst_imageprobe engine burin_engine)
 burin_test(tst_fdblockdevice engine burin_engine)
+set_tests_properties(tst_fdblockdevice PROPERTIES RESOURCE_LOCK loops)

@@ -13,3 +13,6 @@ find_program(UMOCKDEV_WRAPPER umockdev-wrapper REQUIRED)
 burin_test(tst_drivewatcher platform burin_platform PkgConfig::UMOCKDEV)
 set_property(TEST tst_drivewatcher PROPERTY LABELS platform umockdev)
 set_property(TARGET tst_drivewatcher PROPERTY CROSSCOMPILING_EMULATOR ${UMOCKDEV_WRAPPER})
+
+# A loop device that was given back may be taken by another test before it is attached again.
+set_tests_properties(tst_driveopener tst_udisks tst_drivewatcher PROPERTIES RESOURCE_LOCK loops)

@@ -15,6 +15,7 @@ private Q_SLOTS:
 private:
     static std::vector<Row> plainRows();
     static std::vector<Row> stackRows();
+    static std::vector<Row> poolRows();
     static std::vector<Row> loopRows();
 };
 
@@ -118,6 +119,12 @@ std::vector<Row> TestSystemDiskGuard::stackRows()
          },
          "sda:SystemDisk(/) sdb:SystemDisk(/srv)+StackInUse(RAID md0; mdadm --stop /dev/md0) "
          "sdc:SystemDisk(/srv)+StackInUse(RAID md0; mdadm --stop /dev/md0)"},
+    };
+}
+
+std::vector<Row> TestSystemDiskGuard::poolRows()
+{
+    return {
         {"bcache",
          [](FixtureTree& t) {
              t.stack("bcache0", "252:0", {"sdb"});
@@ -224,6 +231,7 @@ void TestSystemDiskGuard::judges_data()
     QTest::addColumn<Row>("row");
     addRows(plainRows());
     addRows(stackRows());
+    addRows(poolRows());
     addRows(loopRows());
 }
 
