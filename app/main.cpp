@@ -8,6 +8,7 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <malloc.h>
 
 using namespace Qt::StringLiterals;
 
@@ -24,6 +25,9 @@ bool hasDisplay()
 
 int main(int argc, char** argv)
 {
+    // Large buffers go back to the system when they are freed. By itself glibc raises this threshold to the
+    // largest size that was ever freed and then keeps such memory in each thread's own arena (mallopt(3)).
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
     QCoreApplication::setApplicationName(u"burin"_s);
     QCoreApplication::setOrganizationName(u"burin"_s);
     QCoreApplication::setApplicationVersion(QStringLiteral(BURIN_VERSION));

@@ -16,6 +16,7 @@
 #include <QThreadPool>
 
 #include <cstdlib>
+#include <stop_token>
 
 namespace burin {
 
@@ -32,6 +33,15 @@ public:
     {
         QObject::connect(&m_watcher, &DriveWatcher::drivesChanged, &m_window, &MainWindow::setDrives);
         m_window.setDrives(m_watcher.drives());
+    }
+
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+    /// An eject that is under way answers to the window, which still lives here.
+    ~Program()
+    {
+        m_stopEject.request_stop();
+        m_ejecting.waitForDone();
     }
 
     MainWindow& window() { return m_window; }
@@ -56,8 +66,8 @@ private:
         services.eject = [this](const DriveInfo& drive,
                                 const std::function<void(bool, const QString&)>& done) {
             // An eject may take seconds, so it runs beside the window and answers in the window's thread.
-            QThreadPool::globalInstance()->start([this, drive, done] {
-                const EjectOutcome outcome = ejectDrive(drive, {});
+            m_ejecting.start([this, drive, done] {
+                const EjectOutcome outcome = ejectDrive(drive, m_stopEject.get_token());
                 QMetaObject::invokeMethod(
                     &m_window,
                     [done, drive, outcome] {
@@ -73,6 +83,8 @@ private:
         return services;
     }
 
+    std::stop_source m_stopEject;
+    QThreadPool m_ejecting;
     DriveWatcher m_watcher;
     FlashController m_controller;
     MainWindow m_window;

@@ -60,6 +60,11 @@ void CounterfeitFinder::lookForOtherData(Offset offset, std::span<const std::byt
         }
         const Bytes distance = std::max(found->second, here) - std::min(found->second, here);
         m_period = std::gcd(m_period, distance);
+        ++m_evidence;
+        const auto index = static_cast<std::size_t>(found->second / m_chunkSize);
+        if (at == 0 && digestChunk(data, m_logicalBlock) == m_digests[index]) {
+            ++m_evidence;
+        }
     }
 }
 
@@ -78,7 +83,8 @@ bool CounterfeitFinder::allBeyondIsLost() const
 
 std::optional<Counterfeit> CounterfeitFinder::result() const
 {
-    if (m_period > 0) {
+    // One block alone may be left from an earlier, similar image.
+    if (m_evidence > 1) {
         return Counterfeit{.likelySize = m_period, .wraps = true};
     }
     if (m_firstBad && allBeyondIsLost()) {

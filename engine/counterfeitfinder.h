@@ -34,8 +34,9 @@ private:
     std::size_t m_chunkSize;
     std::size_t m_logicalBlock;
     std::unordered_map<std::uint64_t, Offset>
-        m_firstBlocks;  // by digest; chunks that begin alike are left out
-    Bytes m_period = 0; // the greatest common divisor of all distances seen
+        m_firstBlocks;       // by digest; chunks that begin alike are left out
+    Bytes m_period = 0;      // the greatest common divisor of all distances seen
+    unsigned m_evidence = 0; // blocks that came back elsewhere; a whole chunk counts for more
     std::vector<bool> m_bad;
     std::vector<bool> m_badConstant;
     Offset m_constantFrom = 0; // in the first bad chunk

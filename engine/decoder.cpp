@@ -18,11 +18,6 @@ namespace burin {
 
 namespace {
 
-// The least that still lets two threads work on xz's usual blocks of 24 MiB (xz -6 -T0), each with a packed
-// block, an unpacked block and the dictionary. Measured with liblzma 5.8 on such a file packed to 21 %: the
-// process takes 78 MB; 80 MiB gives 93 MB and no more threads, 64 MiB only one thread (75 MB), and no worker
-// thread at all 20 MB.
-constexpr Bytes kThreadingMemory = Bytes{72} * kMiB;
 constexpr Bytes kLeastMemory = Bytes{64} * kMiB;
 
 std::optional<Bytes> firstNumber(const std::string& text)
@@ -72,12 +67,12 @@ std::optional<Bytes> controlGroupLimit()
 
 } // namespace
 
-DecoderLimits DecoderLimits::ofThisMachine()
+DecoderLimits DecoderLimits::ofThisMachine(Bytes threadingMemory)
 {
     Bytes memory = availableMemory().value_or(Bytes{1024} * kMiB);
     memory = std::min(memory, controlGroupLimit().value_or(memory));
     return {.memory = std::max(memory / 2, kLeastMemory),
-            .threadingMemory = std::min(memory / 4, kThreadingMemory),
+            .threadingMemory = std::min(memory / 4, threadingMemory),
             .threads = std::max(1U, std::thread::hardware_concurrency())};
 }
 

@@ -28,7 +28,7 @@ struct DecoderLimits {
     unsigned threads = 1;
 
     /// From the memory that this machine, or the control group, has left; never asked for at start-up.
-    [[nodiscard]] static DecoderLimits ofThisMachine();
+    [[nodiscard]] static DecoderLimits ofThisMachine(Bytes threadingMemory = kSmallThreadingMemory);
 };
 
 /// One stream after another of one format. Errors carry no offset: CompressedSource knows it.

@@ -251,9 +251,15 @@ Result<void> VerifyJob::compareAll()
         return ready;
     }
     begin(Phase::Verifying, m_source.unpackedSize());
-    auto done = m_monitor.run({[this] { compare(m_pipeline.first()); }});
+    auto done = m_device.checkIdentity();
+    if (done) {
+        done = m_monitor.run({[this] { compare(m_pipeline.first()); }});
+    }
     if (done && !m_monitor.cancelled()) {
         done = m_pipeline.run([this](const ChunkView& chunk) { compare(chunk); });
+    }
+    if (done && !m_monitor.cancelled()) {
+        done = m_device.checkIdentity(); // half of it may come from another card
     }
     return done;
 }
@@ -272,9 +278,12 @@ void VerifyJob::compare(const ChunkView& chunk)
     if (!done && done.error().code == ErrorCode::ReadBackFailed) {
         done = read();
     }
-    if (!done && done.error().code != ErrorCode::ReadBackFailed) {
-        m_monitor.fail(done.error());
-        return;
+    if (!done) {
+        const auto same = m_device.checkIdentity();
+        if (!same || done.error().code != ErrorCode::ReadBackFailed) {
+            m_monitor.fail(same ? done.error() : same.error());
+            return;
+        }
     }
     if (!done || !equal()) {
         BadRange bad{.range = {.offset = chunk.offset, .length = chunk.imageBytes},

@@ -4,6 +4,7 @@
 
 #include "blockdevice.h"
 #include "flashevent.h"
+#include "imageprobe.h"
 #include "imagesource.h"
 
 #include <stop_token>
@@ -11,13 +12,14 @@
 namespace burin {
 
 /// What a job is asked to do, and with how much of the machine. The defaults are what the benchmark
-/// found best (4 MiB writes, 4 in flight, 32 MiB of buffers).
+/// found best (4 MiB writes, 4 in flight).
 struct FlashPlan {
     bool verify = true;
     bool sha256 = true;
-    std::size_t chunkSize = 4 * kMiB; ///< a multiple of the logical block
-    unsigned depth = 4;               ///< writes or reads in flight
-    unsigned buffers = 8;             ///< of chunkSize each
+    std::size_t chunkSize = 4 * kMiB;              ///< a multiple of the logical block
+    unsigned depth = 4;                            ///< writes or reads in flight
+    unsigned buffers = 6;                          ///< of chunkSize each, that go round
+    Bytes threadingMemory = kSmallThreadingMemory; ///< for unpacking in several threads, see openImage()
 };
 
 /// Ways in which a person ends a job, or a part of it, early.

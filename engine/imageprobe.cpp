@@ -28,7 +28,8 @@ struct OpenedImage {
     std::optional<Range> stored; ///< where the image lies in the file as it is
 };
 
-Result<OpenedImage> openFile(const File& file, const ImageInfo& info, const ArchiveMember& member)
+Result<OpenedImage> openFile(const File& file, const ImageInfo& info, const ArchiveMember& member,
+                             Bytes threadingMemory)
 {
     const Range whole = {.offset = 0, .length = file->size()};
     if (info.container != Container::None) {
@@ -43,7 +44,7 @@ Result<OpenedImage> openFile(const File& file, const ImageInfo& info, const Arch
     if (info.compression == Compression::None) {
         return OpenedImage{.source = std::make_unique<RawSource>(file, whole), .stored = whole};
     }
-    auto decoder = makeDecoder(info.compression, DecoderLimits::ofThisMachine());
+    auto decoder = makeDecoder(info.compression, DecoderLimits::ofThisMachine(threadingMemory));
     if (!decoder) {
         return std::unexpected(decoder.error());
     }
@@ -177,7 +178,7 @@ Result<ImageInfo> probe(const std::string& path, const std::stop_token& stop)
     if (!member) {
         return std::unexpected(member.error());
     }
-    auto opened = openFile(*file, info, *member);
+    auto opened = openFile(*file, info, *member, kSmallThreadingMemory);
     if (!opened) {
         return std::unexpected(opened.error());
     }
@@ -208,7 +209,7 @@ Result<ImageInfo> probe(const std::string& path, const std::stop_token& stop)
     return info;
 }
 
-Result<std::unique_ptr<ImageSource>> open(const ImageInfo& info)
+Result<std::unique_ptr<ImageSource>> open(const ImageInfo& info, Bytes threadingMemory)
 {
     const auto file = ImageFile::open(info.path);
     if (!file) {
@@ -228,7 +229,7 @@ Result<std::unique_ptr<ImageSource>> open(const ImageInfo& info)
         }
         member = std::move(choice->member);
     }
-    auto opened = openFile(*file, info, member);
+    auto opened = openFile(*file, info, member, threadingMemory);
     if (!opened) {
         return std::unexpected(opened.error());
     }
@@ -245,9 +246,9 @@ try {
     return failure(ErrorCode::Internal, e.what());
 }
 
-Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info)
+Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info, Bytes threadingMemory)
 try {
-    return open(info);
+    return open(info, threadingMemory);
 } catch (const std::exception& e) {
     return failure(ErrorCode::Internal, e.what());
 }

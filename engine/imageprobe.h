@@ -72,7 +72,15 @@ struct ImageInfo {
 /// ImageNoMember, ImageEncrypted, ImageTruncated, ImageCorrupt, ImageNeedsMemory.
 [[nodiscard]] Result<ImageInfo> probeImage(const std::string& path, std::stop_token stop = {});
 
+/// Memory for unpacking in several threads, in which the command line stays below 100 MB in all: one thread
+/// for xz's usual blocks of 24 MiB, two for blocks of up to 16 MiB.
+inline constexpr Bytes kSmallThreadingMemory = Bytes{40} * kMiB;
+/// Two threads for blocks of 24 MiB (measured with liblzma 5.8: the process takes 78 MB; with 64 MiB it runs
+/// only one thread, and with 80 MiB it takes 93 MB for no more threads). What the window allows.
+inline constexpr Bytes kThreadingMemory = Bytes{72} * kMiB;
+
 /// Opens the image that was probed for one reading. ImageChanged if the file is not the same any more.
-[[nodiscard]] Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info);
+[[nodiscard]] Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info,
+                                                             Bytes threadingMemory = kSmallThreadingMemory);
 
 } // namespace burin

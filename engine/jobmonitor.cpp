@@ -3,6 +3,7 @@
 #include "jobmonitor.h"
 
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -49,6 +50,30 @@ void JobMonitor::begin(Phase phase, std::optional<Bytes> total)
     say(PhaseStarted{.phase = phase, .total = total});
 }
 
+void JobMonitor::start(const Workers& workers, std::vector<std::jthread>& threads)
+{
+    threads.reserve(workers.size());
+    try {
+        for (const auto& worker : workers) {
+            threads.emplace_back([this, &worker] {
+                try {
+                    worker();
+                } catch (const std::exception& e) {
+                    fail({.code = ErrorCode::Internal, .detail = e.what()});
+                }
+                const std::scoped_lock lock(m_mutex);
+                --m_working;
+                m_wake.notify_one();
+            });
+        }
+    } catch (const std::system_error& e) {
+        // Without all of them the others would wait for each other.
+        fail({.code = ErrorCode::Internal, .sysErrno = e.code().value(), .detail = e.what()});
+        const std::scoped_lock lock(m_mutex);
+        m_working -= workers.size() - threads.size();
+    }
+}
+
 Result<void> JobMonitor::run(const Workers& workers)
 {
     m_stop = std::stop_source();
@@ -60,19 +85,7 @@ Result<void> JobMonitor::run(const Workers& workers)
         m_lastMove = Clock::now();
     }
     std::vector<std::jthread> threads;
-    threads.reserve(workers.size());
-    for (const auto& worker : workers) {
-        threads.emplace_back([this, &worker] {
-            try {
-                worker();
-            } catch (const std::exception& e) {
-                fail({.code = ErrorCode::Internal, .detail = e.what()});
-            }
-            const std::scoped_lock lock(m_mutex);
-            --m_working;
-            m_wake.notify_one();
-        });
-    }
+    start(workers, threads);
     for (bool working = true; working;) {
         {
             std::unique_lock lock(m_mutex);
@@ -129,7 +142,7 @@ void JobMonitor::watchDrive(Clock::time_point now)
         lastMove = m_lastMove;
         drive = m_inFlight > 0;
     }
-    if (drive && now - lastMove >= kCheckAfter && now - m_lastCheck >= kCheckAfter) {
+    if (now - lastMove >= kCheckAfter && now - m_lastCheck >= kCheckAfter) {
         m_lastCheck = now;
         if (auto same = m_device.checkIdentity(); !same) {
             fail(same.error());

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <thread>
 #include <vector>
 
 namespace burin {
@@ -66,6 +67,7 @@ public:
     };
 
 private:
+    void start(const Workers& workers, std::vector<std::jthread>& threads);
     void say(What what);
     void sayPosted();
     void watchDrive(Clock::time_point now);

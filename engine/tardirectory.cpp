@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t kBlock = 512;
 constexpr std::size_t kTypeAt = 156;
+constexpr std::size_t kSizeAt = 124;
+constexpr std::size_t kSizeLength = 12;
 
 std::string_view textAt(std::span<const std::byte> block, std::size_t offset, std::size_t length)
 {
@@ -49,9 +51,44 @@ bool hasRightChecksum(std::span<const std::byte> block)
 // highest bit, and pax headers of more than a block.
 bool isBeyondKTar(std::span<const std::byte> block)
 {
-    constexpr std::size_t kSizeAt = 124;
     const auto type = std::to_integer<char>(block[kTypeAt]);
     return type == 'x' || type == 'g' || (block[kSizeAt] & std::byte{0x80}) != std::byte{0};
+}
+
+/// Whether an extended (pax) header gives the size of the member that follows it: " size=" in its records.
+bool givesSize(const ImageFile& file, Offset at, Bytes length)
+{
+    std::vector<std::byte> records(static_cast<std::size_t>(std::min<Bytes>(length, kMiB)));
+    const auto got = file.readAt(at, records);
+    const std::string_view text(reinterpret_cast<const char*>(records.data()), records.size());
+    return !got || length > kMiB || text.contains(" size=");
+}
+
+/// KTar takes a size in base-256 or in an extended header for 0 and reads the member's data as the next
+/// header, or as the archive's end: so the headers are followed here too, and what it can't read is refused.
+Result<void> walkHeaders(const ImageFile& file)
+{
+    for (Offset at = 0; at + kBlock <= file.size();) {
+        std::array<std::byte, kBlock> header = {};
+        if (const auto got = file.readAt(at, header); !got) {
+            return std::unexpected(got.error());
+        }
+        if (std::ranges::all_of(header, [](std::byte b) { return b == std::byte{0}; })) {
+            return {};
+        }
+        if (!hasRightChecksum(header)) {
+            return failure(ErrorCode::ImageCorrupt, "tar header");
+        }
+        const auto size = octalAt(header, kSizeAt, kSizeLength);
+        const auto type = std::to_integer<char>(header[kTypeAt]);
+        const bool extended = type == 'x' || type == 'g';
+        if (!size || (header[kSizeAt] & std::byte{0x80}) != std::byte{0}
+            || (extended && givesSize(file, at + kBlock, *size))) {
+            return failure(ErrorCode::ImageUnsupported, "tar with extended headers");
+        }
+        at += kBlock + alignUp(*size, kBlock);
+    }
+    return {};
 }
 
 void collect(const KArchiveDirectory& folder, const std::string& path, std::vector<ArchiveMember>& members)
@@ -94,6 +131,9 @@ Result<std::vector<ArchiveMember>> readTarDirectory(const ImageFile& file)
             return failure(ErrorCode::ImageUnsupported, "tar with extended headers");
         }
         return failure(ErrorCode::ImageCorrupt, "tar header");
+    }
+    if (const auto walked = walkHeaders(file); !walked) {
+        return std::unexpected(walked.error());
     }
     std::vector<ArchiveMember> members;
     collect(*tar.directory(), {}, members);

@@ -100,7 +100,12 @@ void Verifier::check(std::size_t index, std::span<std::byte> buffer)
             return;
         }
         add(index, {.unreadable = true, .sysErrno = done.error().sysErrno});
-    } else if (const auto seen = digestChunk(data, m_device.logicalBlock()); seen != wanted) {
+        m_monitor.acknowledge(rangeOf(index).length);
+        const std::scoped_lock lock(m_mutex);
+        ++m_checked;
+        return;
+    }
+    if (const auto seen = digestChunk(data, m_device.logicalBlock()); seen != wanted) {
         differs(index, data, seen);
     }
     const Range range = rangeOf(index);

@@ -18,6 +18,10 @@ Result<void> writeWithRetries(BlockDevice& device, JobMonitor& monitor, Offset o
 {
     static constexpr std::array<std::chrono::milliseconds, 3> kDelays{200ms, 800ms, 2400ms};
     for (std::size_t tries = 0;; ++tries) {
+        // Two ioctls beside a write of 4 MiB: nothing goes to a card that was swapped in meanwhile.
+        if (auto same = device.checkIdentity(); !same) {
+            return same;
+        }
         auto written = [&] {
             const JobMonitor::InFlight inFlight(monitor);
             return device.writeAt(offset, data);
@@ -36,10 +40,7 @@ Result<void> writeWithRetries(BlockDevice& device, JobMonitor& monitor, Offset o
         }
         monitor.post(Retrying{.offset = error.offset.value_or(offset), .sysErrno = error.sysErrno});
         if (!monitor.pause(kDelays.at(tries))) {
-            return written;
-        }
-        if (auto same = device.checkIdentity(); !same) {
-            return same;
+            return monitor.cancelled() ? Result<void>() : written;
         }
     }
 }

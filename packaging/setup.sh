@@ -106,7 +106,8 @@ burin_make_root() {
     burin_as_root find "$burin_cache" -maxdepth 1 -name 'trixie.part.*' -exec rm -rf --one-file-system {} +
     tmp=$burin_cache/trixie.part.$$
     burin_say "step 2 of 3: Debian 13 into $burin_root from $mirror (about a minute, in all about 1.5 GB)"
-    burin_as_root mmdebstrap --mode=root --variant=minbase --include=ca-certificates \
+    # In a mount namespace of its own: what mmdebstrap mounts can't outlive it, even if it is killed.
+    burin_as_root unshare --mount mmdebstrap --mode=root --variant=minbase --include=ca-certificates \
         --keyring=/usr/share/keyrings --aptopt='APT::Install-Recommends "false"' "${opts[@]}" \
         trixie "$tmp" "deb $mirror trixie main" >&2
     burin_as_root mv -T "$tmp" "$burin_root"
@@ -124,9 +125,10 @@ burin_root_install() {
         root=$1; shift
         for d in dev proc sys; do mount --rbind "/$d" "$root/$d"; done
         export DEBIAN_FRONTEND=noninteractive
-        chroot "$root" dpkg --configure -a
+        # What an interrupted run has left.
+        chroot "$root" dpkg --configure -a || true
         chroot "$root" apt-get update -q
-        chroot "$root" apt-get install -y -q --no-install-recommends "$@"
+        chroot "$root" apt-get install -y -q --fix-broken --no-install-recommends "$@"
         chroot "$root" apt-get clean' sh "$burin_root" "$@" >&2
     burin_as_root touch "$stamp"
 }

@@ -54,6 +54,11 @@ FlashError protectionError(const DriveInfo& drive)
     return error;
 }
 
+std::string typedName(const DriveInfo& drive)
+{
+    return drive.model.empty() ? drive.node : drive.model;
+}
+
 bool needsTypedName(const DriveInfo& drive)
 {
     if (drive.bus == Bus::Loop || drive.bus == Bus::File) {

@@ -84,6 +84,9 @@ struct DriveInfo {
 /// What an attempt to write a drive that the guard protects ends in. Call it only for such a drive.
 [[nodiscard]] FlashError protectionError(const DriveInfo& drive);
 
+/// What a person types to confirm such a drive: its model, or the node where it tells none.
+[[nodiscard]] std::string typedName(const DriveInfo& drive);
+
 /// Internal, rotating, over 256 GB or with over 64 GB of data: hidden or last, and confirmed by typing the
 /// model's name (SPEC 4.5).
 [[nodiscard]] bool needsTypedName(const DriveInfo& drive);

@@ -228,13 +228,14 @@ Result<UniqueFd> DriveOpening::openChecked()
         return fd;
     }
     Result<void> checked = checkDescriptor(fd->get());
-    if (checked && m_request.write) {
-        checked = takeLock(fd->get());
-    }
     if (checked) {
         // From here on O_EXCL keeps others out: what is fresh now stays so. sysfs is asked for serial and
-        // model of this very number, and the descriptor once more.
+        // model of this very number, and the descriptor once more. Before the lock: under it nobody, not even
+        // the guard where udev has no data, looks at what the drive holds.
         checked = judgeAfresh();
+    }
+    if (checked && m_request.write) {
+        checked = takeLock(fd->get());
     }
     if (checked) {
         checked = checkDescriptor(fd->get());

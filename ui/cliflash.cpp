@@ -11,6 +11,7 @@
 #include <QTextStream>
 
 #include <algorithm>
+#include <filesystem>
 #include <unistd.h>
 
 namespace burin::cli {
@@ -65,11 +66,18 @@ bool choose(const QCommandLineParser& parser, Choice& choice, int& status)
     }
     choice.request.image = *info;
     ListOptions options{.loops = parser.isSet(u"loop"_s), .keptFiles = {image}, .files = {}};
-    const std::string drive = toPath(words[1]);
+    std::string drive = toPath(words[1]);
     if (parser.isSet(u"file"_s)) {
+        drive = std::filesystem::absolute(drive).string(); // a plain name would be a node's
+
         options.files = {drive};
     }
-    const auto found = findDrive(drive, listDrives(options));
+    auto drives = listDrives(options);
+    if (parser.isSet(u"file"_s)) {
+        // A file may be called like a node ("sdb") or lead to one: then it is none.
+        std::erase_if(drives, [](const DriveInfo& listed) { return listed.bus != Bus::File; });
+    }
+    const auto found = findDrive(drive, drives);
     if (!found) {
         status = refuse(found.error(), context(choice), choice.json);
         return false;
@@ -101,15 +109,21 @@ QString ask(const QString& question)
 /// SPEC 4.5, 8: a question on a terminal, --yes, and for drives that are no sticks the name itself.
 bool confirmed(const QCommandLineParser& parser, const DriveInfo& drive, int& status)
 {
-    const QString name = QString::fromStdString(driveName(drive));
+    const QString name = QString::fromStdString(typedName(drive));
     const QString title = u"%1 (%2)"_s.arg(driveTitle(drive), QString::fromStdString(drive.node));
     const bool terminal = ::isatty(STDIN_FILENO) == 1;
     status = static_cast<int>(ExitStatus::Refused);
+    const bool named = parser.value(u"confirm-model"_s) == name;
+    if (parser.isSet(u"confirm-model"_s) && !named) {
+        printError(Words::tr("burin: %1 is not called '%2' but '%3'. Nothing was written.\n")
+                       .arg(title, parser.value(u"confirm-model"_s), name));
+        return false;
+    }
     if (needsTypedName(drive)) {
-        if (parser.value(u"confirm-model"_s) == name) {
+        if (named) {
             return true;
         }
-        if (!terminal || parser.isSet(u"yes"_s) || parser.isSet(u"confirm-model"_s)) {
+        if (!terminal || parser.isSet(u"yes"_s)) {
             printError(
                 Words::tr("burin: %1 is large, internal or holds much data. If it is the right one, say "
                           "--confirm-model '%2'. Nothing was written.\n")

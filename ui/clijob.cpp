@@ -47,6 +47,8 @@ int openSignalPipe()
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
         (void)sigaction(number, &action, nullptr);
     }
+    // A reader of our output that goes away must not end the write.
+    (void)std::signal(SIGPIPE, SIG_IGN);
     return signalPipe[0];
 }
 
@@ -72,6 +74,9 @@ FlashReport CliJob::run(FlashRequest request)
     connect(&m_controller, &FlashController::finished, &loop, &QEventLoop::quit);
     m_controller.start(std::move(request));
     loop.exec();
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        (void)std::signal(number, SIG_DFL); // what follows, an eject, may simply be ended
+    }
     printReport(m_controller.state());
     return *m_controller.state().report;
 }

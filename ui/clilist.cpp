@@ -100,7 +100,7 @@ int runList(const QStringList& arguments)
             }
         } else if (needsTypedName(drive)) {
             printOut(
-                Words::tr("    needs --confirm-model '%1'\n").arg(QString::fromStdString(driveName(drive))));
+                Words::tr("    needs --confirm-model '%1'\n").arg(QString::fromStdString(typedName(drive))));
         }
     }
     return 0;

@@ -27,12 +27,6 @@ QString nameOf(const DriveInfo& drive)
     return QString::fromStdString(driveName(drive));
 }
 
-/// The model where the drive tells one, else its node.
-QString typedName(const DriveInfo& drive)
-{
-    return QString::fromStdString(drive.model.empty() ? drive.node : drive.model);
-}
-
 QString lossText(const DriveContent& content)
 {
     QStringList facts{QString::fromStdString(content.node), QString::fromStdString(content.fileSystem),
@@ -106,7 +100,8 @@ void ConfirmSheet::addConditions(const ImageInfo& image)
     }
     if (needsTypedName(m_drive)) {
         auto* ask = new ToneLabel(ToneLabel::Tone::Plain);
-        ask->setText(tr("This is no everyday stick. To go on, type its name: %1").arg(typedName(m_drive)));
+        ask->setText(tr("This is no everyday stick. To go on, type its name: %1")
+                         .arg(QString::fromStdString(typedName(m_drive))));
         ask->setWordWrap(true);
         m_typed = new QLineEdit;
         m_typed->setObjectName(u"typedName"_s);
@@ -119,7 +114,8 @@ void ConfirmSheet::addConditions(const ImageInfo& image)
 
 void ConfirmSheet::check()
 {
-    const bool named = m_typed == nullptr || m_typed->text().simplified() == typedName(m_drive).simplified();
+    const bool named = m_typed == nullptr
+        || m_typed->text().simplified() == QString::fromStdString(typedName(m_drive)).simplified();
     const bool allowed = m_allowShort == nullptr || m_allowShort->isChecked();
     actionButton()->setEnabled(named && allowed);
 }

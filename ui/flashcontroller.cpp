@@ -28,7 +28,7 @@ FlashReport runJob(const FlashRequest& request, const FlashController::OpenDrive
                    const Observer& observer, const FlashControl& control)
 {
     observer({.at = Clock::now(), .what = PhaseStarted{.phase = Phase::Preparing}});
-    const auto image = openImage(request.image);
+    const auto image = openImage(request.image, request.plan.threadingMemory);
     if (!image) {
         return failedBefore(image.error());
     }
@@ -89,7 +89,7 @@ void FlashController::start(FlashRequest request)
                 report = runJob(job, open, observer, control);
             } catch (const std::exception& e) {
                 report = failedBefore({.code = ErrorCode::Internal, .detail = e.what()});
-                report.driveTouched = true; // not known, so the worse is said
+                report.driveTouched = !job.verifyOnly; // not known, so the worse is said
             }
             observer({.at = Clock::now(), .what = Finished{std::move(report)}});
         });

@@ -45,6 +45,7 @@ void MainWindow::startJob(const ImageInfo& image, const DriveInfo& drive, bool v
     m_eject = Eject::No;
     FlashRequest request{.image = image, .drive = drive, .plan = {}, .verifyOnly = verifyOnly};
     request.plan.verify = m_footer->verify() || verifyOnly;
+    request.plan.threadingMemory = kThreadingMemory;
     m_tick.start();
     m_controller.start(request);
     showJob(m_controller.request(), m_controller.state());

@@ -248,6 +248,10 @@ ExitStatus exitStatus(const FlashReport& report)
     case Verdict::Failed:
         break;
     }
+    const bool ofTheImage = report.error && report.error->code <= ErrorCode::ImageGrewPastDrive;
+    if (ofTheImage && !report.driveTouched) {
+        return ExitStatus::Refused; // a verify that found the image, not the drive, to be bad
+    }
     if (report.endedIn == Phase::Verifying) {
         return ExitStatus::VerifyFailed;
     }

@@ -60,7 +60,7 @@ class BadDrives(Lab):
         r = self.flash(drive)
         self.assertEqual(r.returncode, VERIFY_FAILED)
         self.assertEqual([(b["offset"], b["unreadable"]) for b in report(r)["differing"]], [(8 * MIB, True)])
-        self.assertEqual(report(r)["bytes_verified"], 24 * MIB)
+        self.assertEqual(report(r)["bytes_verified"], 20 * MIB)  # all that could be read
 
     def test_flush_error(self):
         drive, _ = self.bad_drive(32 * MIB, "fail sync 5")

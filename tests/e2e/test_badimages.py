@@ -82,6 +82,19 @@ class BadImages(Lab):
             with open(self.drive, "rb") as f:
                 self.assertEqual(f.read(MIB), raw, kind)
 
+    def test_a_tar_whose_largest_member_can_t_be_followed(self):
+        """A size in base 256, as of 8 GiB and more: the smaller member must not be taken for the image."""
+        self.file("boot.img", noise(MIB))
+        self.file("disk.img", bytes(512) + noise(2 * MIB))
+        data = bytearray(subprocess.run(["tar", "-c", "--format=gnu", "-C", self.dir, "boot.img", "disk.img"], check=True,
+                                        stdout=subprocess.PIPE).stdout)
+        at = 512 + MIB
+        self.assertEqual(data[at:at + 8], b"disk.img")
+        data[at + 124:at + 136] = b"\x80" + (2 * MIB + 512).to_bytes(11, "big")
+        data[at + 148:at + 156] = b" " * 8
+        data[at + 148:at + 156] = b"%06o\0 " % sum(data[at:at + 512])
+        self.refused(self.file("two.tar", bytes(data)), "ImageUnsupported")
+
     def test_other_formats_are_named_not_written(self):
         r = self.refused(self.file("disk.img", b"QFI\xfb\x00\x00\x00\x03" + bytes(65536)), "ImageUnsupported")
         self.assertIn("qcow2", r.stderr)

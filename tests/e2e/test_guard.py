@@ -61,6 +61,30 @@ class Guard(Lab):
         self.refused(self.dir, codes=("DriveNotADrive", "DriveNotFound"))
         self.refused(self.file("plain", bytes(4 * MIB)), codes=("DriveNotADrive", "DriveNotFound"))  # without --file
 
+    def test_file_never_means_a_device(self):
+        """With --file a name that is also a node, or a link to one, is the file or nothing."""
+        backing = self.sparse("back.img", 8 * MIB)
+        drive = self.loop(backing)
+        image = self.file("a.img", noise(MIB))
+        plain = self.sparse(os.path.basename(drive), 4 * MIB)
+        r = run("flash", image, os.path.basename(drive), "--file", "--loop", "--yes", cwd=self.dir)
+        self.assertEqual(r.returncode, VERIFIED, r.stderr)
+        self.assertEqual(plain.read_bytes()[:MIB], image.read_bytes())
+        link = self.dir / "link"
+        link.symlink_to(drive)
+        for name in (drive, link):
+            r = run("flash", image, name, "--file", "--loop", "--yes")
+            self.assertEqual(r.returncode, REFUSED, (name, r.stderr))
+        self.assertEqual(backing.read_bytes(), bytes(8 * MIB))
+
+    def test_a_wrong_name_is_never_confirmed(self):
+        backing = self.sparse("back.img", 8 * MIB)
+        drive = self.loop(backing)
+        image = self.file("a.img", noise(MIB))
+        r = run("flash", image, drive, "--loop", "--yes", "--confirm-model", "Samsung T7")
+        self.assertEqual(r.returncode, REFUSED, r.stderr)
+        self.assertEqual(backing.read_bytes(), bytes(8 * MIB))
+
     def test_a_loop_device_must_be_asked_for(self):
         backing = self.sparse("back.img", 8 * MIB)
         drive = self.loop(backing)
