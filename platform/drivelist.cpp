@@ -80,7 +80,11 @@ void addFileUses(DriveInfo& drive, const SystemSnapshot& snapshot)
             drive.protections.push_back({.kind = HoldsImage, .detail = kept.path, .release = {}});
         }
     }
-    for (const auto line : splitLines(snapshot.swaps.value_or(std::string()))) {
+    if (!snapshot.swaps) {
+        drive.protections.push_back({.kind = CannotTell, .detail = "/proc/swaps", .release = {}});
+    }
+    const std::string swaps = snapshot.swaps.value_or(std::string()); // the lines below point into it
+    for (const auto line : splitLines(swaps)) {
         const auto words = splitWords(line);
         if (!words.empty() && decodeOctal(words[0]) == drive.path) {
             drive.protections.push_back({.kind = SystemDisk, .detail = "swap", .release = {}});

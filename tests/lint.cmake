@@ -1,11 +1,9 @@
 # SPDX-FileCopyrightText: The Burin developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-foreach(lint imports shape format tidy)
+foreach(lint imports shape format)
     add_test(NAME lint_${lint} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lint/${lint})
     set_tests_properties(lint_${lint} PROPERTIES LABELS lint)
 endforeach()
-set_tests_properties(lint_tidy PROPERTIES LABELS "lint;slow" TIMEOUT 2400)
-
 # The same tests again under the sanitizers, in builds of their own; only from the plain build.
 if(NOT BURIN_SANITIZE)
     foreach(preset asan tsan)
