@@ -11,6 +11,8 @@
 # and later, Fedora 40 and later, Arch). Elsewhere it is a Debian 13 root in the user's cache folder,
 # made by mmdebstrap; the host's own packages stay as they are. Only Debian 12 and 13 were tried.
 
+: "${HOME:=$(getent passwd "$(id -u)" | cut -d: -f6)}"
+export HOME
 burin_top=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 burin_cache=${XDG_CACHE_HOME:-$HOME/.cache}/burin
 burin_root=$burin_cache/trixie
