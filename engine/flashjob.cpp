@@ -39,13 +39,15 @@ protected:
         m_monitor.begin(phase, total);
     }
     [[nodiscard]] std::chrono::nanoseconds sinceBegin() const { return Clock::now() - m_began; }
-    [[nodiscard]] Result<void> checkFits() const
+    /// Everything that can be known to be wrong before the drive is touched.
+    [[nodiscard]] Result<void> prepare()
     {
+        begin(Phase::Preparing);
         const auto size = m_source.unpackedSize();
         if (size && *size > m_device.size()) {
             return failure(ErrorCode::ImageTooLarge);
         }
-        return {};
+        return m_pipeline.readFirst();
     }
     /// The report of a job that ended with this result; `good` is the verdict of one that nothing stopped.
     [[nodiscard]] FlashReport report(const Result<void>& result, Verdict good)
@@ -184,11 +186,7 @@ Result<void> FlashJob::writeImage()
 
 Result<void> FlashJob::write()
 {
-    begin(Phase::Preparing);
-    auto ready = checkFits();
-    if (ready) {
-        ready = m_pipeline.readFirst();
-    }
+    const auto ready = prepare();
     if (!ready || m_monitor.cancelled()) {
         return ready;
     }
@@ -242,11 +240,7 @@ private:
 
 Result<void> VerifyJob::compareAll()
 {
-    begin(Phase::Preparing);
-    auto ready = checkFits();
-    if (ready) {
-        ready = m_pipeline.readFirst();
-    }
+    const auto ready = prepare();
     if (!ready || m_monitor.cancelled()) {
         return ready;
     }

@@ -278,7 +278,7 @@ void TestSystemUses::takesFstabOfTheMachineInAChroot()
         FixtureTree t;
         chrootMachine(t);
         t.mountOwn("8:1 /etc/fstab /etc/fstab ext4 /dev/sda1"); // as packaging/enter-root binds it
-        t.mountOwn("8:17 / /root/.cache/burin/trixie/media/x ext4 /dev/sdb1"); // and what it shows twice
+        t.mountOwn("8:17 / /home/ana/.cache/burin/trixie/media/x ext4 /dev/sdb1"); // and what it shows twice
         QCOMPARE(judged(t.snapshot()),
                  std::string("sda:SystemDisk(/, /tmp, /etc/fstab) sdb:write sdc:SystemDisk(/srv)"));
     }
