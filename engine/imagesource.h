@@ -31,6 +31,11 @@ public:
     /// Bytes of the file taken in so far, of fileSize(): progress where the unpacked size is not known.
     [[nodiscard]] virtual Bytes consumed() const noexcept = 0;
     [[nodiscard]] virtual Bytes fileSize() const noexcept = 0;
+
+    /// ImageChanged if the file is not what it was when it was opened: then damage may be the change's.
+    [[nodiscard]] virtual Result<void> checkUnchanged() const { return {}; }
+    /// Ends a read() that waits for a network or a pipe, and all later ones, soon. From any thread.
+    virtual void interrupt() noexcept { }
 };
 
 } // namespace burin
