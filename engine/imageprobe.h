@@ -15,8 +15,42 @@
 
 namespace burin {
 
-enum class Compression { None, Gzip, Bzip2, Xz, Zstd };
-enum class Container { None, Zip, Tar };
+/// What an image can be packed in. The names are in imageformat.cpp.
+enum class Format {
+    // streams
+    Gzip,
+    Bzip2,
+    Xz,
+    Zstd,
+    Lz4,
+    Lzip,
+    Lzma,
+    // containers
+    Zip,
+    SevenZip,
+    Tar,
+    // virtual disks
+    Vhd,
+    Vhdx,
+    Qcow2,
+    Vmdk,
+    AndroidSparse,
+    Dmg,
+};
+
+/// One wrapping of an image.
+struct ImageLayer {
+    Format format = Format::Gzip;
+    std::string member{}; ///< of a container: the path of the chosen file
+
+    bool operator==(const ImageLayer&) const = default;
+};
+/// A file in a container that may be a disk image.
+struct ImageCandidate {
+    std::string member;
+    Bytes size = 0;
+};
+
 enum class PartitionTable { None, Mbr, Gpt };
 
 /// Something that people should know before they write the image; the words are in ui/errortext.cpp.
@@ -26,6 +60,7 @@ enum class ImageWarning {
     ShorterThanItsTable, ///< a partition, the backup GPT or the ISO volume reaches beyond the end
     NoIntegrityCheck,    ///< a format without any check: damage can't be noticed
     ManyMembers,         ///< the container holds other candidates too; the largest was taken
+    OtherSuffix,         ///< the name speaks of another format than the content is
 };
 
 /// The very file that was looked at; compared on the descriptor when the job starts and when it ends.
@@ -53,9 +88,8 @@ struct ImagePartition {
 struct ImageInfo {
     std::string path;
     FileIdentity file;
-    Compression compression = Compression::None;
-    Container container = Container::None;
-    std::string member; ///< the path of the chosen member of a container
+    std::vector<ImageLayer> layers; ///< outermost first
+    std::vector<ImageCandidate> candidates; ///< of the first container: all that may be meant, largest first
     std::optional<Bytes> unpackedSize;
     PartitionTable table = PartitionTable::None;
     bool isoHybrid = false;         ///< an ISO 9660 volume is there too
