@@ -23,11 +23,17 @@ bool ChunkPipeline::fill(Chunk& chunk)
     const Offset offset = Offset{m_nextIndex} * m_plan.chunkSize;
     const auto got = m_source.read(room);
     if (!got) {
-        m_monitor.fail(got.error());
+        if (!m_monitor.stopping()) { // else the read was interrupted
+            m_monitor.fail(got.error());
+        }
         return false;
     }
     if (*got < room.size()) {
         m_imageSize = offset + *got;
+        if (*m_imageSize > 0 && *m_imageSize < m_plan.leastSize) {
+            m_monitor.fail({.code = ErrorCode::ImageTruncated, .offset = m_imageSize});
+            return false;
+        }
     }
     if (*got == 0) {
         return false;

@@ -14,9 +14,9 @@ constexpr std::size_t kBufferSize = 256 * kKiB;
 
 } // namespace
 
-CompressedSource::CompressedSource(std::shared_ptr<const ImageFile> file, Range packed,
-                                   std::unique_ptr<Decoder> decoder, std::optional<Bytes> unpackedSize)
-    : m_file(std::move(file)), m_packed(packed), m_decoder(std::move(decoder)), m_unpackedSize(unpackedSize),
+CompressedSource::CompressedSource(std::unique_ptr<ImageSource> packed, std::unique_ptr<Decoder> decoder,
+                                   std::optional<Bytes> unpackedSize)
+    : m_packed(std::move(packed)), m_decoder(std::move(decoder)), m_unpackedSize(unpackedSize),
       m_buffer(kBufferSize)
 {
 }
@@ -31,7 +31,7 @@ Result<std::size_t> CompressedSource::read(std::span<std::byte> out)
         const auto made = advance(out.subspan(filled));
         if (!made) {
             // A file that is written to meanwhile looks damaged or cut short; say what is the case.
-            const auto unchanged = m_file->checkUnchanged();
+            const auto unchanged = m_packed->checkUnchanged();
             m_failed = unchanged ? made.error() : unchanged.error();
             m_failed->offset = m_unpacked;
             return std::unexpected(*m_failed);
@@ -50,24 +50,21 @@ std::span<const std::byte> CompressedSource::input() const
 void CompressedSource::take(std::size_t count)
 {
     m_begin += count;
-    m_consumed.store(m_fetched - (m_end - m_begin), std::memory_order_relaxed);
 }
 
-// Moves what is left to the front and fills the rest of the buffer from the file.
+// Moves what is left to the front and fills the rest of the buffer from the input.
 Result<void> CompressedSource::refill()
 {
     std::memmove(m_buffer.data(), m_buffer.data() + m_begin, m_end - m_begin);
     m_end -= m_begin;
     m_begin = 0;
     const auto room = std::span(m_buffer).subspan(m_end);
-    const auto wanted = static_cast<std::size_t>(std::min<Bytes>(room.size(), m_packed.length - m_fetched));
-    const auto got = m_file->readAt(m_packed.offset + m_fetched, room.first(wanted));
+    const auto got = m_packed->read(room);
     if (!got) {
         return std::unexpected(got.error());
     }
     m_end += *got;
-    m_fetched += *got;
-    m_inputEnds = *got < wanted || m_fetched == m_packed.length;
+    m_inputEnds = *got < room.size();
     return {};
 }
 
@@ -128,11 +125,8 @@ Result<void> CompressedSource::goBetweenStreams()
 Result<void> CompressedSource::finish()
 {
     m_state = State::Ended;
-    if (auto unchanged = m_file->checkUnchanged(); !unchanged) {
+    if (auto unchanged = m_packed->checkUnchanged(); !unchanged) {
         return unchanged;
-    }
-    if (m_fetched < m_packed.length) {
-        return failure(ErrorCode::ImageTruncated);
     }
     if (m_unpackedSize && *m_unpackedSize != m_unpacked) {
         return failure(ErrorCode::ImageCorrupt, "length");

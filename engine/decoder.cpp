@@ -4,6 +4,7 @@
 
 #include "bzip2decoder.h"
 #include "gzipdecoder.h"
+#include "lz4decoder.h"
 #include "xzdecoder.h"
 #include "zstddecoder.h"
 
@@ -87,26 +88,47 @@ StreamStart matchMagic(std::span<const std::byte> in, std::span<const unsigned c
     return length == magic.size() ? StreamStart::Yes : StreamStart::Partial;
 }
 
-Result<std::unique_ptr<Decoder>> makeDecoder(Compression compression, const DecoderLimits& limits)
+Result<std::unique_ptr<Decoder>> makeDecoder(Format format, const DecoderLimits& limits)
 {
-    switch (compression) {
-    case Compression::Gzip:
+    switch (format) {
+    case Format::Gzip:
         return GzipDecoder::create(GzipDecoder::Framing::Gzip);
-    case Compression::Bzip2:
+    case Format::Bzip2:
         return Bzip2Decoder::create();
-    case Compression::Xz:
-        return XzDecoder::create(limits);
-    case Compression::Zstd:
+    case Format::Xz:
+        return XzDecoder::create(LzmaFraming::Xz, limits);
+    case Format::Lzip:
+        return XzDecoder::create(LzmaFraming::Lzip, limits);
+    case Format::Lzma:
+        return XzDecoder::create(LzmaFraming::Alone, limits);
+    case Format::Zstd:
         return ZstdDecoder::create(limits);
-    case Compression::None:
-        break;
+    case Format::Lz4:
+        return Lz4Decoder::create();
+    default:
+        return failure(ErrorCode::Internal, "no decoder");
     }
-    return failure(ErrorCode::Internal, "no decoder");
 }
 
-Result<std::unique_ptr<Decoder>> makeDeflateDecoder()
+Result<std::unique_ptr<Decoder>> makeZipDecoder(std::uint16_t method, Bytes size,
+                                                const DecoderLimits& limits)
 {
-    return GzipDecoder::create(GzipDecoder::Framing::Bare);
+    switch (method) {
+    case 8:
+        return GzipDecoder::create(GzipDecoder::Framing::Bare);
+    case 9:
+        return failure(ErrorCode::ImageUnsupported, "zip with deflate64");
+    case 12:
+        return Bzip2Decoder::create();
+    case 14:
+        return XzDecoder::create(LzmaFraming::ZipLzma, limits, size);
+    case 93:
+        return ZstdDecoder::create(limits);
+    case 95:
+        return XzDecoder::create(LzmaFraming::Xz, limits);
+    default:
+        return failure(ErrorCode::ImageUnsupported, "zip with method " + std::to_string(method));
+    }
 }
 
 } // namespace burin

@@ -7,6 +7,7 @@
 #include "units.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -54,11 +55,12 @@ public:
 /// Bytes that suffice for startsStream().
 inline constexpr std::size_t kStreamMagicSize = 6;
 
-/// `compression` is not None.
-[[nodiscard]] Result<std::unique_ptr<Decoder>> makeDecoder(Compression compression,
-                                                           const DecoderLimits& limits);
-/// The bare deflate stream of a zip member.
-[[nodiscard]] Result<std::unique_ptr<Decoder>> makeDeflateDecoder();
+/// `format` is one of the streams.
+[[nodiscard]] Result<std::unique_ptr<Decoder>> makeDecoder(Format format, const DecoderLimits& limits);
+/// For a member of a zip by its compression method (APPNOTE 4.4.5) and its unpacked size; ImageUnsupported
+/// (detail: the method).
+[[nodiscard]] Result<std::unique_ptr<Decoder>> makeZipDecoder(std::uint16_t method, Bytes size,
+                                                              const DecoderLimits& limits);
 
 /// Compares the beginning of `in` with `magic`.
 [[nodiscard]] StreamStart matchMagic(std::span<const std::byte> in, std::span<const unsigned char> magic);

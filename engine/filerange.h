@@ -17,6 +17,11 @@ struct FileRange {
 
     [[nodiscard]] Bytes size() const { return range.length; }
 
+    /// A part that lies within.
+    [[nodiscard]] FileRange part(Range inside) const
+    {
+        return {.file = file, .range = {.offset = range.offset + inside.offset, .length = inside.length}};
+    }
     /// Fills `out` from `offset`, counted from the range's beginning, unless the range ends; returns the
     /// bytes filled. ImageUnreadable.
     [[nodiscard]] Result<std::size_t> readAt(Offset offset, std::span<std::byte> out) const

@@ -19,6 +19,8 @@ struct FlashPlan {
     std::size_t chunkSize = 4 * kMiB;              ///< a multiple of the logical block
     unsigned depth = 4;                            ///< writes or reads in flight
     unsigned buffers = 6;                          ///< of chunkSize each, that go round
+    /// Where the image's own table says that it ends: one that ends before is ImageTruncated. 0: as it comes.
+    Bytes leastSize = 0;
     Bytes threadingMemory = kSmallThreadingMemory; ///< for unpacking in several threads, see openImage()
 };
 

@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "imageformat.h"
 
-#include "decoder.h"
 #include "littleendian.h"
-#include "tardirectory.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <string_view>
 
 namespace burin {
@@ -31,30 +30,100 @@ struct Magic {
 };
 
 constexpr auto kForeign = std::to_array<Magic>({
-    {0, "7z\xbc\xaf\x27\x1c"sv, "7z"},
     {0, "Rar!\x1a\x07"sv, "RAR"},
-    {0, "\x04\x22\x4d\x18"sv, "lz4"},
-    {0, "\x02\x21\x4c\x18"sv, "lz4"},
-    {0, "LZIP"sv, "lzip"},
+    {0, "\x02\x21\x4c\x18"sv, "lz4 of the old kind"},
     {0, "\x89LZO\0\r\n\x1a\n"sv, "lzop"},
     {0, "LRZI"sv, "lrzip"},
     {0, "\x1f\x9d"sv, "compress"},
     {0, "MSWIM\0\0\0"sv, "WIM"},
     {0, "MSCF\0\0\0\0"sv, "CAB"},
     {0, "PK\x07\x08"sv, "split zip"},
-    {0, "conectix"sv, "VHD"},
-    {0, "vhdxfile"sv, "VHDX"},
-    {0, "QFI\xfb"sv, "qcow2"},
     {0, "QED\0"sv, "QED"},
-    {0, "KDMV"sv, "VMDK"},
-    {0, "COWD"sv, "VMDK"},
-    {0, "# Disk DescriptorFile"sv, "VMDK"},
+    {0, "COWD"sv, "VMDK of VMware ESX"},
+    {0, "# Disk DescriptorFile"sv, "VMDK in several files"},
     {64, "\x7f\x10\xda\xbe"sv, "VDI"},
     {0, "WithoutFreeSpace"sv, "Parallels"},
     {0, "WithouFreSpacExt"sv, "Parallels"},
-    {0, "\x3a\xff\x26\xed"sv, "Android sparse"},
+    {0, "encrcdsa"sv, "encrypted DMG"},
     {0, "\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0"sv, "CD image with raw sectors"},
 });
+
+struct KnownMagic {
+    std::string_view bytes;
+    Format format;
+};
+
+constexpr auto kKnown = std::to_array<KnownMagic>({
+    {"\x1f\x8b\x08"sv, Format::Gzip},
+    {"\xfd"
+     "7zXZ\0"sv,
+     Format::Xz},
+    {"\x28\xb5\x2f\xfd"sv, Format::Zstd},
+    {"\x04\x22\x4d\x18"sv, Format::Lz4},
+    {"LZIP\x01"sv, Format::Lzip},
+    {"PK\x03\x04"sv, Format::Zip},
+    {"PK\x05\x06"sv, Format::Zip}, // an empty one
+    {"7z\xbc\xaf\x27\x1c"sv, Format::SevenZip},
+    {"conectix"sv, Format::Vhd},
+    {"vhdxfile"sv, Format::Vhdx},
+    {"QFI\xfb"sv, Format::Qcow2},
+    {"KDMV"sv, Format::Vmdk},
+    {"\x3a\xff\x26\xed"sv, Format::AndroidSparse},
+});
+
+struct FormatFacts {
+    Format format;
+    FormatKind kind;
+    std::string_view name;
+};
+
+constexpr auto kFacts = std::to_array<FormatFacts>({
+    {Format::Gzip, FormatKind::Stream, "gzip"},
+    {Format::Bzip2, FormatKind::Stream, "bzip2"},
+    {Format::Xz, FormatKind::Stream, "xz"},
+    {Format::Zstd, FormatKind::Stream, "zstd"},
+    {Format::Lz4, FormatKind::Stream, "lz4"},
+    {Format::Lzip, FormatKind::Stream, "lzip"},
+    {Format::Lzma, FormatKind::Stream, "lzma"},
+    {Format::Zip, FormatKind::Container, "zip"},
+    {Format::SevenZip, FormatKind::Container, "7z"},
+    {Format::Tar, FormatKind::Container, "tar"},
+    {Format::Vhd, FormatKind::VirtualDisk, "VHD"},
+    {Format::Vhdx, FormatKind::VirtualDisk, "VHDX"},
+    {Format::Qcow2, FormatKind::VirtualDisk, "qcow2"},
+    {Format::Vmdk, FormatKind::VirtualDisk, "VMDK"},
+    {Format::AndroidSparse, FormatKind::VirtualDisk, "Android sparse"},
+    {Format::Dmg, FormatKind::VirtualDisk, "DMG"},
+});
+
+const FormatFacts& factsOf(Format format)
+{
+    return *std::ranges::find(kFacts, format, &FormatFacts::format);
+}
+
+struct Suffix {
+    std::string_view suffix;
+    Format format;
+};
+
+constexpr auto kSuffixes = std::to_array<Suffix>({
+    {".gz", Format::Gzip},    {".tgz", Format::Gzip},   {".bz2", Format::Bzip2},  {".tbz2", Format::Bzip2},
+    {".tbz", Format::Bzip2},  {".xz", Format::Xz},      {".txz", Format::Xz},     {".zst", Format::Zstd},
+    {".zstd", Format::Zstd},  {".tzst", Format::Zstd},  {".lz4", Format::Lz4},    {".lz", Format::Lzip},
+    {".lzma", Format::Lzma},  {".zip", Format::Zip},    {".7z", Format::SevenZip}, {".tar", Format::Tar},
+    {".vhd", Format::Vhd},    {".vpc", Format::Vhd},    {".vhdx", Format::Vhdx},  {".qcow2", Format::Qcow2},
+    {".qcow", Format::Qcow2}, {".vmdk", Format::Vmdk},  {".simg", Format::AndroidSparse},
+    {".dmg", Format::Dmg},
+});
+
+std::string lowerCase(std::string_view text)
+{
+    std::string lower(text);
+    std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
+        return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    });
+    return lower;
+}
 
 constexpr auto kNoImages = std::to_array<Magic>({
     {0, "%PDF-"sv, {}},
@@ -95,84 +164,96 @@ bool isText(std::span<const std::byte> head)
     });
 }
 
+constexpr std::size_t kTarBlock = 512;
+
+std::string_view textAt(std::span<const std::byte> block, std::size_t offset, std::size_t length)
+{
+    const std::string_view field(reinterpret_cast<const char*>(block.data()) + offset, length);
+    return field.substr(0, field.find('\0'));
+}
+
+std::optional<Bytes> octalAt(std::span<const std::byte> block, std::size_t offset, std::size_t length)
+{
+    auto text = textAt(block, offset, length);
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    Bytes value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value, 8);
+    return parsed.ec == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+bool hasRightChecksum(std::span<const std::byte> block)
+{
+    constexpr std::size_t kChecksumAt = 148;
+    constexpr std::size_t kChecksumSize = 8;
+    Bytes sum = 0;
+    for (std::size_t i = 0; i < kTarBlock; ++i) {
+        const bool inField = i >= kChecksumAt && i < kChecksumAt + kChecksumSize;
+        sum += inField ? Bytes{' '} : std::to_integer<Bytes>(block[i]);
+    }
+    return octalAt(block, kChecksumAt, kChecksumSize) == sum;
+}
+
+bool isTarHeader(std::span<const std::byte> head)
+{
+    constexpr std::size_t kMagicAt = 257;
+    return head.size() >= kTarBlock && textAt(head, kMagicAt, 5) == "ustar" && hasRightChecksum(head);
+}
+
 } // namespace
 
-Compression compressionOf(std::span<const std::byte> head)
+FormatKind kindOf(Format format)
 {
-    if (hasAt(head, 0, "\x1f\x8b\x08"sv)) {
-        return Compression::Gzip;
+    return factsOf(format).kind;
+}
+
+std::string_view nameOf(Format format)
+{
+    return factsOf(format).name;
+}
+
+std::optional<Format> formatByTail(std::span<const std::byte> tail)
+{
+    if (hasAt(tail, 0, "conectix"sv)) {
+        return Format::Vhd;
+    }
+    if (hasAt(tail, 0, "koly"sv)) {
+        return Format::Dmg;
+    }
+    return {};
+}
+
+std::optional<Format> formatOf(std::span<const std::byte> head, std::span<const std::byte> tail)
+{
+    for (const auto& known : kKnown) {
+        if (hasAt(head, 0, known.bytes)) {
+            return known.format;
+        }
     }
     // The level, and then the magic of a block or of an empty stream's end.
     if (hasAt(head, 0, "BZh"sv) && head.size() > 4 && head[3] >= std::byte{'1'} && head[3] <= std::byte{'9'}
         && (head[4] == std::byte{0x31} || head[4] == std::byte{0x17})) {
-        return Compression::Bzip2;
-    }
-    if (hasAt(head, 0,
-              "\xfd"
-              "7zXZ\0"sv)) {
-        return Compression::Xz;
+        return Format::Bzip2;
     }
     const bool skippable = head.size() > 4 && hasAt(head, 1, "\x2a\x4d\x18"sv)
         && (head[0] & std::byte{0xf0}) == std::byte{0x50}; // pzstd begins with such a frame
-    if (hasAt(head, 0, "\x28\xb5\x2f\xfd"sv) || skippable) {
-        return Compression::Zstd;
+    if (skippable) {
+        return Format::Zstd;
     }
-    return Compression::None;
+    if (isTarHeader(head)) {
+        return Format::Tar;
+    }
+    if (const auto format = formatByTail(tail)) {
+        return format;
+    }
+    return isLzmaAlone(head) ? std::optional(Format::Lzma) : std::nullopt;
 }
 
-Container containerOf(std::span<const std::byte> head)
-{
-    if (hasAt(head, 0, "PK\x03\x04"sv) || hasAt(head, 0, "PK\x05\x06"sv)) {
-        return Container::Zip;
-    }
-    return isTarHeader(head) ? Container::Tar : Container::None;
-}
-
-std::string nameOf(Compression compression)
-{
-    switch (compression) {
-    case Compression::Gzip:
-        return "gzip";
-    case Compression::Bzip2:
-        return "bzip2";
-    case Compression::Xz:
-        return "xz";
-    case Compression::Zstd:
-        return "zstd";
-    case Compression::None:
-        break;
-    }
-    return {};
-}
-
-std::string nameOf(Container container)
-{
-    switch (container) {
-    case Container::Zip:
-        return "zip";
-    case Container::Tar:
-        return "tar";
-    case Container::None:
-        break;
-    }
-    return {};
-}
-
-std::optional<std::string> foreignFormat(std::span<const std::byte> head, std::span<const std::byte> tail)
+std::optional<std::string> foreignFormat(std::span<const std::byte> head)
 {
     for (const auto& magic : kForeign) {
         if (hasAt(head, magic.offset, magic.bytes)) {
             return std::string(magic.name);
         }
-    }
-    if (isLzmaAlone(head)) {
-        return "lzma";
-    }
-    if (hasAt(tail, 0, "conectix"sv)) {
-        return "VHD";
-    }
-    if (hasAt(tail, 0, "koly"sv)) {
-        return "DMG";
     }
     return {};
 }
@@ -181,6 +262,41 @@ bool isNoImage(std::span<const std::byte> head)
 {
     return isText(head)
         || std::ranges::any_of(kNoImages, [&](const Magic& m) { return hasAt(head, m.offset, m.bytes); });
+}
+
+std::optional<Format> formatBySuffix(std::string_view fileName)
+{
+    const std::string name = lowerCase(fileName);
+    for (const auto& known : kSuffixes) {
+        if (name.ends_with(known.suffix) && name.size() > known.suffix.size()) {
+            return known.format;
+        }
+    }
+    return {};
+}
+
+bool isPartOfSplit(std::string_view fileName)
+{
+    const std::string name = lowerCase(fileName);
+    const auto dot = name.rfind('.');
+    if (dot == std::string::npos || dot == 0) {
+        return false;
+    }
+    const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+    const std::string_view last = std::string_view(name).substr(dot + 1);
+    if (last.size() == 3 && std::ranges::all_of(last, isDigit)) { // disk.7z.001, disk.img.002
+        return name.find('.') < dot;
+    }
+    if (last.size() == 3 && last[0] == 'z' && isDigit(last[1]) && isDigit(last[2])) { // disk.z01
+        return true;
+    }
+    // split(1) adds two letters: disk.img.xzaa, disk.img.xz.ab, disk.zipac.
+    if (last.size() < 2 || last[last.size() - 2] != 'a' || last.back() < 'a' || last.back() > 'z') {
+        return false;
+    }
+    const std::string without = name.substr(0, name.size() - 2);
+    return formatBySuffix(without.ends_with('.') ? without.substr(0, without.size() - 1) : without)
+        .has_value();
 }
 
 } // namespace burin

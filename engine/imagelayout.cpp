@@ -106,6 +106,7 @@ void addWarnings(ImageInfo& info, std::span<const std::byte> head, const TableFa
     } else if (info.table == PartitionTable::None && !table.otherTable && !hasBootSignature(head)) {
         info.warnings.push_back(ImageWarning::NoBootRecord);
     }
+    info.claimedEnd = claimedEnd;
     if (info.unpackedSize && claimedEnd > *info.unpackedSize) {
         info.warnings.push_back(ImageWarning::ShorterThanItsTable);
     }
@@ -134,8 +135,8 @@ void readFileSystems(ImageInfo& info, const Place& image, const IsoFacts& iso)
 
 } // namespace
 
-Result<void> readLayout(ImageInfo& info, const ImageFile& file, ImageSketch& sketch,
-                        std::optional<Range> stored, const SketchBudget& budget, const std::stop_token& stop)
+Result<void> readLayout(ImageInfo& info, const std::optional<FileRange>& stored, ImageSketch& sketch,
+                        const SketchBudget& budget, const std::stop_token& stop)
 {
     const auto head = sketch.head();
     const auto gpt = readGptHeader(head);
@@ -146,7 +147,7 @@ Result<void> readLayout(ImageInfo& info, const ImageFile& file, ImageSketch& ske
     const Bytes claimed = std::max(size, gpt.end);
     setSketchSize(sketch, claimed);
     const Place sketched = {.fd = sketch.fd(), .range = {.offset = 0, .length = claimed}};
-    const Place image = stored ? Place{.fd = file.fd(), .range = *stored}
+    const Place image = stored ? Place{.fd = stored->file->fd(), .range = stored->range}
                                : Place{.fd = sketch.fd(), .range = {.offset = 0, .length = size}};
     // libblkid refuses a GPT that reaches beyond the end; then only the sketch, made larger, shows it.
     const Place tablePlace = stored && gpt.end <= size ? image : sketched;
@@ -166,7 +167,7 @@ Result<void> readLayout(ImageInfo& info, const ImageFile& file, ImageSketch& ske
     info.partitions = table.partitions;
     readFileSystems(info, image, iso);
     const Bytes gptEnd = table.table == PartitionTable::Gpt ? gpt.end : 0;
-    addWarnings(info, head, table, std::max({table.end, gptEnd, iso.end}));
+    addWarnings(info, head, table, std::max({table.end, gptEnd, iso.end, readUdfEnd(head)}));
     return {};
 }
 

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "imageprobe.h"
 
-#include "archivesource.h"
-#include "compressedsource.h"
 #include "imageformat.h"
+#include "imagefile.h"
 #include "imagelayout.h"
-#include "packedfacts.h"
-#include "rawsource.h"
+#include "streamsource.h"
+#include "tailchecksource.h"
+#include "unwrap.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -18,139 +19,28 @@ namespace burin {
 
 namespace {
 
-constexpr std::size_t kFileHead = 4 * kKiB;
 constexpr Bytes kLeastImage = 512; // a boot record; less is some other file
 
-using File = std::shared_ptr<const ImageFile>;
-
-struct OpenedImage {
-    std::unique_ptr<ImageSource> source;
-    std::optional<Range> stored; ///< where the image lies in the file as it is
-};
-
-Result<OpenedImage> openFile(const File& file, const ImageInfo& info, const ArchiveMember& member,
-                             Bytes threadingMemory)
+std::string_view fileName(std::string_view path)
 {
-    const Range whole = {.offset = 0, .length = file->size()};
-    if (info.container != Container::None) {
-        auto source = openMember(file, info.container, member);
-        if (!source) {
-            return std::unexpected(source.error());
-        }
-        const bool isStored = member.packed.length == member.size && member.method == 0;
-        return OpenedImage{.source = std::move(*source),
-                           .stored = isStored ? std::optional(member.packed) : std::nullopt};
-    }
-    if (info.compression == Compression::None) {
-        return OpenedImage{.source = std::make_unique<RawSource>(file, whole), .stored = whole};
-    }
-    auto decoder = makeDecoder(info.compression, DecoderLimits::ofThisMachine(threadingMemory));
-    if (!decoder) {
-        return std::unexpected(decoder.error());
-    }
-    return OpenedImage{
-        .source = std::make_unique<CompressedSource>(file, whole, std::move(*decoder), info.unpackedSize),
-        .stored = {}};
+    return path.substr(path.rfind('/') + 1);
 }
 
-std::string tarName(Compression outer)
+bool endsWithAny(std::string_view name, auto suffixes)
 {
-    switch (outer) {
-    case Compression::Gzip:
-        return "tar.gz";
-    case Compression::Bzip2:
-        return "tar.bz2";
-    case Compression::Xz:
-        return "tar.xz";
-    case Compression::Zstd:
-        return "tar.zst";
-    case Compression::None:
-        break;
-    }
-    return "tar";
+    return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return name.ends_with(suffix); });
 }
 
-// What is unpacked must be an image: an archive in an archive would be written as it is.
-Result<void> refuseNested(const ImageInfo& info, std::span<const std::byte> head)
+// "disk.img" that is xz, "disk.xz" that is not packed at all.
+bool hasOtherSuffix(std::string_view name, const std::vector<ImageLayer>& layers)
 {
-    const std::string outer =
-        info.container != Container::None ? nameOf(info.container) : nameOf(info.compression);
-    if (outer.empty()) {
-        return {};
-    }
-    const auto packed = compressionOf(head);
-    const auto container = containerOf(head);
-    if (container == Container::Tar && info.container == Container::None) {
-        return failure(ErrorCode::ImageUnsupported, tarName(info.compression));
-    }
-    const auto inner = packed != Compression::None ? nameOf(packed) : nameOf(container);
-    if (!inner.empty()) {
-        return failure(ErrorCode::ImageUnsupported, inner + " inside " + outer);
-    }
-    return {};
+    static constexpr auto kBare = std::to_array<std::string_view>({".img", ".iso", ".raw", ".wic"});
+    const auto claimed = formatBySuffix(name);
+    const auto found = layers.empty() ? std::nullopt : std::optional(layers.front().format);
+    return claimed ? claimed != found : found && endsWithAny(name, kBare);
 }
 
-Result<void> refuseForeign(std::span<const std::byte> head, std::span<const std::byte> tail)
-{
-    if (auto name = foreignFormat(head, tail)) {
-        return failure(ErrorCode::ImageUnsupported, std::move(*name));
-    }
-    return {};
-}
-
-// VHD and DMG have their mark at the end, so it is looked at where the image lies open in the file.
-Result<std::vector<std::byte>> readTail(const ImageFile& file, const std::optional<Range>& stored)
-{
-    std::vector<std::byte> tail(stored && stored->length >= kFormatTail ? kFormatTail : 0);
-    if (tail.empty()) {
-        return tail;
-    }
-    const auto got = file.readAt(stored->end() - tail.size(), tail);
-    if (!got) {
-        return std::unexpected(got.error());
-    }
-    tail.resize(*got);
-    return tail;
-}
-
-// Finds the format and what the format tells by itself; returns the member for a container.
-Result<ArchiveMember> readFormat(ImageInfo& info, const ImageFile& file, const std::stop_token& stop)
-{
-    std::vector<std::byte> head(kFileHead);
-    const auto got = file.readAt(0, head);
-    if (!got) {
-        return std::unexpected(got.error());
-    }
-    head.resize(*got);
-    info.compression = compressionOf(head);
-    info.container = containerOf(head);
-    if (info.container != Container::None) {
-        auto choice = chooseMember(file, info.container);
-        if (!choice) {
-            return std::unexpected(choice.error());
-        }
-        info.member = choice->member.path;
-        info.unpackedSize = choice->member.size;
-        if (choice->candidates > 1) {
-            info.warnings.push_back(ImageWarning::ManyMembers);
-        }
-        return std::move(choice->member);
-    }
-    if (info.compression == Compression::None) {
-        info.unpackedSize = file.size();
-        return ArchiveMember{};
-    }
-    const auto facts = packedFacts(file, info.compression, DecoderLimits::ofThisMachine(), stop);
-    if (!facts) {
-        return std::unexpected(facts.error());
-    }
-    info.unpackedSize = facts->unpackedSize;
-    if (!facts->checked) {
-        info.warnings.push_back(ImageWarning::NoIntegrityCheck);
-    }
-    return ArchiveMember{};
-}
-
+// What the unpacked beginning and the size say of its being an image at all.
 Result<void> refuseOthers(const ImageInfo& info, std::span<const std::byte> head)
 {
     if (head.empty()) {
@@ -165,83 +55,140 @@ Result<void> refuseOthers(const ImageInfo& info, std::span<const std::byte> head
     return {};
 }
 
-Result<ImageInfo> probe(const std::string& path, const std::stop_token& stop)
+void addFileWarnings(ImageInfo& info, const std::string& member)
 {
-    const auto file = ImageFile::open(path);
-    if (!file) {
-        return std::unexpected(file.error());
+    static constexpr auto kUnfinished =
+        std::to_array<std::string_view>({".part", ".crdownload", ".partial", ".opdownload", ".aria2"});
+    if (info.candidates.size() > 1 && member.empty()) {
+        info.warnings.push_back(ImageWarning::ManyMembers);
     }
-    ImageInfo info;
-    info.path = path;
-    info.file = (*file)->identity();
-    const auto member = readFormat(info, **file, stop);
-    if (!member) {
-        return std::unexpected(member.error());
+    if (endsWithAny(info.path, kUnfinished)) {
+        info.warnings.push_back(ImageWarning::UnfinishedDownload);
+    } else if (hasOtherSuffix(fileName(info.path), info.layers)) {
+        info.warnings.push_back(ImageWarning::OtherSuffix);
     }
-    auto opened = openFile(*file, info, *member, kSmallThreadingMemory);
-    if (!opened) {
-        return std::unexpected(opened.error());
-    }
-    const auto tail = readTail(**file, opened->stored);
-    if (!tail) {
-        return std::unexpected(tail.error());
-    }
-    auto sketch = ImageSketch::create(std::move(opened->source));
+}
+
+// Fills in all that is to be known of an image whose layers have been taken off.
+Result<void> look(ImageInfo& info, UnwrappedImage& image, bool mayReadOn, const std::stop_token& stop)
+{
+    info.layers = image.layers;
+    info.candidates = image.candidates;
+    info.checked = image.checked;
+    info.unpackedSize = image.source->unpackedSize();
+    auto sketch = ImageSketch::create(*image.source, mayReadOn);
     if (!sketch) {
         return std::unexpected(sketch.error());
     }
     if (!info.unpackedSize) {
         info.unpackedSize = sketch->end();
     }
-    auto refused = refuseNested(info, sketch->head());
-    if (refused) {
-        refused = refuseForeign(sketch->head(), *tail);
+    if (auto read = readLayout(info, image.open, *sketch, SketchBudget{}, stop); !read) {
+        return read;
     }
-    if (refused) {
-        refused = readLayout(info, **file, *sketch, opened->stored, SketchBudget{}, stop);
+    return refuseOthers(info, sketch->head());
+}
+
+struct OpenedRoot {
+    ImageRoot root;
+    FileIdentity identity;
+};
+
+Result<OpenedRoot> openRoot(const std::string& path)
+{
+    auto file = ImageFile::open(path);
+    if (!file) {
+        return std::unexpected(file.error());
     }
-    if (refused) {
-        refused = refuseOthers(info, sketch->head());
+    const auto identity = (*file)->identity();
+    return OpenedRoot{.root = FileRange{.file = std::move(*file), .range = {.length = identity.size}},
+                      .identity = identity};
+}
+
+Result<ImageInfo> probe(const std::string& path, const std::stop_token& stop, const std::string& member)
+{
+    auto opened = openRoot(path);
+    if (!opened) {
+        return std::unexpected(opened.error());
     }
-    if (!refused) {
-        return std::unexpected(refused.error());
+    ImageInfo info;
+    info.path = path;
+    info.file = opened->identity;
+    auto image = unwrapImage(std::move(opened->root),
+                             {.members = {member}, .limits = DecoderLimits::ofThisMachine(), .stop = stop});
+    auto seen = image ? look(info, *image, true, stop) : std::unexpected(image.error());
+    const bool isWhole = seen && info.layers.empty()
+        && !std::ranges::contains(info.warnings, ImageWarning::ShorterThanItsTable);
+    if (!isWhole && isPartOfSplit(fileName(path))) {
+        return failure(ErrorCode::ImageUnsupported, "a part of a split file");
     }
+    if (!seen) {
+        return std::unexpected(seen.error());
+    }
+    addFileWarnings(info, member);
     return info;
+}
+
+// What a job reads: bare images from their place, everything else with an eye on its end.
+std::unique_ptr<ImageSource> readable(UnwrappedImage image)
+{
+    if (image.open) {
+        return std::move(image.source);
+    }
+    const auto outer = image.layers.empty() ? std::string_view("a stream") : nameOf(image.layers.back().format);
+    return std::make_unique<TailCheckSource>(std::move(image.source), outer);
 }
 
 Result<std::unique_ptr<ImageSource>> open(const ImageInfo& info, Bytes threadingMemory)
 {
-    const auto file = ImageFile::open(info.path);
-    if (!file) {
-        return std::unexpected(file.error());
-    }
-    if ((*file)->identity() != info.file) {
-        return failure(ErrorCode::ImageChanged);
-    }
-    ArchiveMember member;
-    if (info.container != Container::None) {
-        auto choice = chooseMember(**file, info.container);
-        if (!choice) {
-            return std::unexpected(choice.error());
-        }
-        if (choice->member.path != info.member) {
-            return failure(ErrorCode::ImageChanged);
-        }
-        member = std::move(choice->member);
-    }
-    auto opened = openFile(*file, info, member, threadingMemory);
+    auto opened = openRoot(info.path);
     if (!opened) {
         return std::unexpected(opened.error());
     }
-    return std::move(opened->source);
+    if (opened->identity != info.file) {
+        return failure(ErrorCode::ImageChanged);
+    }
+    UnwrapOptions options = {.list = false, .limits = DecoderLimits::ofThisMachine(threadingMemory)};
+    for (const auto& layer : info.layers) {
+        if (kindOf(layer.format) == FormatKind::Container) {
+            options.members.push_back(layer.member);
+        }
+    }
+    auto image = unwrapImage(std::move(opened->root), options);
+    if (!image) {
+        return std::unexpected(image.error());
+    }
+    if (image->layers != info.layers) {
+        return failure(ErrorCode::ImageChanged);
+    }
+    return readable(std::move(*image));
+}
+
+Result<StreamedImage> takeStream(UniqueFd fd, const std::string& name, Bytes threadingMemory)
+{
+    auto stream = StreamSource::create(std::move(fd));
+    if (!stream) {
+        return std::unexpected(stream.error());
+    }
+    auto image =
+        unwrapImage(std::move(*stream), {.limits = DecoderLimits::ofThisMachine(threadingMemory)});
+    if (!image) {
+        return std::unexpected(image.error());
+    }
+    ImageInfo info;
+    info.path = name;
+    if (const auto seen = look(info, *image, false, {}); !seen) {
+        return std::unexpected(seen.error());
+    }
+    return StreamedImage{.info = std::move(info), .source = readable(std::move(*image))};
 }
 
 } // namespace
 
 // No exception leaves the engine; what can be thrown here is a lack of memory.
-Result<ImageInfo> probeImage(const std::string& path, std::stop_token stop)
+Result<ImageInfo> probeImage(const std::string& path, std::stop_token stop, const std::string& member)
 try {
-    return probe(path, stop);
+    return probe(path, stop, member);
 } catch (const std::exception& e) {
     return failure(ErrorCode::Internal, e.what());
 }
@@ -249,6 +196,13 @@ try {
 Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info, Bytes threadingMemory)
 try {
     return open(info, threadingMemory);
+} catch (const std::exception& e) {
+    return failure(ErrorCode::Internal, e.what());
+}
+
+Result<StreamedImage> openStream(UniqueFd fd, const std::string& name, Bytes threadingMemory)
+try {
+    return takeStream(std::move(fd), name, threadingMemory);
 } catch (const std::exception& e) {
     return failure(ErrorCode::Internal, e.what());
 }

@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "imagesource.h"
+#include "uniquefd.h"
 #include "units.h"
 
 #include <cstdint>
@@ -58,8 +59,8 @@ enum class ImageWarning {
     NoBootRecord, ///< neither a partition table nor a boot record
     WindowsInstaller,
     ShorterThanItsTable, ///< a partition, the backup GPT or the ISO volume reaches beyond the end
-    NoIntegrityCheck,    ///< a format without any check: damage can't be noticed
     ManyMembers,         ///< the container holds other candidates too; the largest was taken
+    UnfinishedDownload,  ///< the name is one that browsers give until a download is complete
     OtherSuffix,         ///< the name speaks of another format than the content is
 };
 
@@ -70,6 +71,7 @@ struct FileIdentity {
     Bytes size = 0;
     std::int64_t modifiedNs = 0;
     std::int64_t changedNs = 0;
+    std::string validator{}; ///< of a URL: what the server calls this version of the file
 
     bool operator==(const FileIdentity&) const = default;
 };
@@ -91,6 +93,8 @@ struct ImageInfo {
     std::vector<ImageLayer> layers; ///< outermost first
     std::vector<ImageCandidate> candidates; ///< of the first container: all that may be meant, largest first
     std::optional<Bytes> unpackedSize;
+    bool checked = false;  ///< the format has a check over every byte, so that damage is noticed
+    Bytes claimedEnd = 0;  ///< where the table, or the volume, says that the image ends; 0: it doesn't
     PartitionTable table = PartitionTable::None;
     bool isoHybrid = false;         ///< an ISO 9660 volume is there too
     std::uint32_t tableBlock = 512; ///< the logical block that a GPT was made for
@@ -100,11 +104,13 @@ struct ImageInfo {
     std::vector<ImageWarning> warnings;
 };
 
-/// Looks at a file: format by magic bytes, unpacked size, partitions, warnings. Blocks while it reads and
-/// unpacks the beginning; call it off the GUI thread. Errors: ImageUnreadable (also for a folder, detail
+/// Looks at an image, a file or an http(s) URL: format by content, unpacked size, partitions, warnings.
+/// `member` is the file in a container that a person has picked; empty for the largest. Blocks while it reads
+/// and unpacks the beginning; call it off the GUI thread. Errors: ImageUnreadable (also for a folder, detail
 /// "directory"), ImageEmpty, ImageFormatUnknown, ImageUnsupported (detail: the format's name),
 /// ImageNoMember, ImageEncrypted, ImageTruncated, ImageCorrupt, ImageNeedsMemory.
-[[nodiscard]] Result<ImageInfo> probeImage(const std::string& path, std::stop_token stop = {});
+[[nodiscard]] Result<ImageInfo> probeImage(const std::string& path, std::stop_token stop = {},
+                                           const std::string& member = {});
 
 /// Memory for unpacking in several threads, in which the command line stays below 100 MB in all: one thread
 /// for xz's usual blocks of 24 MiB, two for blocks of up to 16 MiB.
@@ -112,6 +118,16 @@ inline constexpr Bytes kSmallThreadingMemory = Bytes{40} * kMiB;
 /// Two threads for blocks of 24 MiB (measured with liblzma 5.8: the process takes 78 MB; with 64 MiB it runs
 /// only one thread, and with 80 MiB it takes 93 MB for no more threads). What the window allows.
 inline constexpr Bytes kThreadingMemory = Bytes{72} * kMiB;
+
+/// An image that can be read only once, from a pipe: looked at and ready to be read.
+struct StreamedImage {
+    ImageInfo info;
+    std::unique_ptr<ImageSource> source;
+};
+/// Takes an image from a descriptor that can't be read twice. `name` stands for its path. What lies behind the
+/// first 4 MiB isn't looked at. Errors as of probeImage().
+[[nodiscard]] Result<StreamedImage> openStream(UniqueFd fd, const std::string& name,
+                                               Bytes threadingMemory = kSmallThreadingMemory);
 
 /// Opens the image that was probed for one reading. ImageChanged if the file is not the same any more.
 [[nodiscard]] Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info,

@@ -11,24 +11,31 @@
 
 namespace burin {
 
-ImageSketch::ImageSketch(std::unique_ptr<ImageSource> source, UniqueFd memory)
-    : m_source(std::move(source)), m_memory(std::move(memory))
-{
-}
+ImageSketch::ImageSketch(UniqueFd memory) : m_memory(std::move(memory)) { }
 
-Result<ImageSketch> ImageSketch::create(std::unique_ptr<ImageSource> source)
+Result<ImageSketch> ImageSketch::create(PeekSource& source, bool mayReadOn)
 {
     UniqueFd memory(::memfd_create("burin-sketch", MFD_CLOEXEC));
     if (!memory) {
         return failure(ErrorCode::Internal, errno, {}, "memfd_create");
     }
-    ImageSketch sketch(std::move(source), std::move(memory));
-    sketch.m_head.resize(kHead);
-    const auto got = sketch.readOn(sketch.m_head);
-    if (!got) {
-        return std::unexpected(got.error());
+    ImageSketch sketch(std::move(memory));
+    if (mayReadOn) {
+        sketch.m_source = &source;
+        sketch.m_head.resize(kHead);
+        const auto got = sketch.readOn(sketch.m_head);
+        if (!got) {
+            return std::unexpected(got.error());
+        }
+        sketch.m_head.resize(*got);
+    } else {
+        const auto head = source.peek(kHead);
+        if (!head) {
+            return std::unexpected(head.error());
+        }
+        sketch.m_head.assign(head->begin(), head->end());
+        sketch.m_end = source.end();
     }
-    sketch.m_head.resize(*got);
     if (const auto stored = sketch.store(0, sketch.m_head); !stored) {
         return std::unexpected(stored.error());
     }
@@ -64,7 +71,7 @@ Result<void> ImageSketch::store(Offset offset, std::span<const std::byte> data)
 Result<std::vector<std::byte>> ImageSketch::keep(Range range, const SketchBudget& budget,
                                                  const std::stop_token& stop)
 {
-    if (range.end() > budget.unpacked) {
+    if (!m_source || range.end() > budget.unpacked) {
         return {};
     }
     std::vector<std::byte> passed(kMiB);

@@ -3,13 +3,12 @@
 #pragma once
 
 #include "error.h"
-#include "imagesource.h"
+#include "peeksource.h"
 #include "uniquefd.h"
 #include "units.h"
 
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -30,8 +29,9 @@ class ImageSketch
 public:
     static constexpr std::size_t kHead = 4 * kMiB;
 
-    /// Reads the first kHead bytes of `source`.
-    [[nodiscard]] static Result<ImageSketch> create(std::unique_ptr<ImageSource> source);
+    /// Reads the first kHead bytes of `source`, which must outlive it. One that can't be had again is only
+    /// peeked at, and nothing behind the head is seen.
+    [[nodiscard]] static Result<ImageSketch> create(PeekSource& source, bool mayReadOn);
 
     [[nodiscard]] std::span<const std::byte> head() const { return m_head; }
     [[nodiscard]] int fd() const noexcept { return m_memory.get(); }
@@ -44,11 +44,11 @@ public:
                                                       const std::stop_token& stop);
 
 private:
-    ImageSketch(std::unique_ptr<ImageSource> source, UniqueFd memory);
+    explicit ImageSketch(UniqueFd memory);
     [[nodiscard]] Result<std::size_t> readOn(std::span<std::byte> out);
     [[nodiscard]] Result<void> store(Offset offset, std::span<const std::byte> data);
 
-    std::unique_ptr<ImageSource> m_source;
+    PeekSource* m_source = nullptr; ///< to read on from
     UniqueFd m_memory;
     std::vector<std::byte> m_head;
     Offset m_position = 0;

@@ -19,7 +19,7 @@ constexpr auto kStalledAfter = 10s; // SPEC 6.8
 
 } // namespace
 
-JobMonitor::JobMonitor(BlockDevice& device, const ImageSource& source, const Observer& observer,
+JobMonitor::JobMonitor(BlockDevice& device, ImageSource& source, const Observer& observer,
                        std::stop_token cancel)
     : m_device(device), m_source(source), m_observer(observer), m_cancel(std::move(cancel)),
       m_lastMove(Clock::now())
@@ -77,6 +77,8 @@ void JobMonitor::start(const Workers& workers, std::vector<std::jthread>& thread
 Result<void> JobMonitor::run(const Workers& workers)
 {
     m_stop = std::stop_source();
+    // A read that waits for a pipe or a network would not see the token.
+    const std::stop_callback onStop(m_stop.get_token(), [this] { m_source.interrupt(); });
     const std::stop_callback onCancel(m_cancel, [this] { m_stop.request_stop(); });
     {
         const std::scoped_lock lock(m_mutex);

@@ -26,7 +26,7 @@ public:
     using What = decltype(FlashEvent::what);
     using Workers = std::vector<std::function<void()>>;
 
-    JobMonitor(BlockDevice& device, const ImageSource& source, const Observer& observer,
+    JobMonitor(BlockDevice& device, ImageSource& source, const Observer& observer,
                std::stop_token cancel);
 
     // --- the job's thread ---
@@ -73,7 +73,7 @@ private:
     void watchDrive(Clock::time_point now);
 
     BlockDevice& m_device;
-    const ImageSource& m_source;
+    ImageSource& m_source;
     const Observer& m_observer;
     std::stop_token m_cancel;
     std::stop_source m_stop;

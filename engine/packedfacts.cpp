@@ -18,6 +18,7 @@ namespace burin {
 namespace {
 
 constexpr std::chrono::seconds kZstdWalkMost{2};
+constexpr Bytes kMostUnpacked = Bytes{1} << 60U; // sums of sizes stay far from overflowing
 
 // --- xz ----------------------------------------------------------------------------------------
 
@@ -42,7 +43,7 @@ private:
 
 // Whether the end of the file holds a valid stream footer that isn't at the very end: then something was
 // appended to a whole file. Else the end is missing.
-bool hasFooterBeforeTheEnd(const ImageFile& file)
+bool hasFooterBeforeTheEnd(const FileRange& file)
 {
     std::vector<std::byte> tail(static_cast<std::size_t>(std::min<Bytes>(file.size(), 64 * kKiB)));
     const auto got = file.readAt(file.size() - tail.size(), tail);
@@ -56,7 +57,7 @@ bool hasFooterBeforeTheEnd(const ImageFile& file)
     return false;
 }
 
-std::unexpected<FlashError> xzFailure(lzma_ret result, Bytes memory, const ImageFile& file)
+std::unexpected<FlashError> xzFailure(lzma_ret result, Bytes memory, const FileRange& file)
 {
     switch (result) {
     case LZMA_MEMLIMIT_ERROR:
@@ -69,7 +70,7 @@ std::unexpected<FlashError> xzFailure(lzma_ret result, Bytes memory, const Image
     }
 }
 
-Result<Index> readXzIndexes(const ImageFile& file, const DecoderLimits& limits)
+Result<Index> readXzIndexes(const FileRange& file, const DecoderLimits& limits)
 {
     FileInfoStream stream;
     lzma_index* index = nullptr;
@@ -101,7 +102,7 @@ Result<Index> readXzIndexes(const ImageFile& file, const DecoderLimits& limits)
     }
 }
 
-Result<PackedFacts> xzFacts(const ImageFile& file, const DecoderLimits& limits)
+Result<PackedFacts> xzFacts(const FileRange& file, const DecoderLimits& limits)
 {
     const auto index = readXzIndexes(file, limits);
     if (!index) {
@@ -119,10 +120,40 @@ Result<PackedFacts> xzFacts(const ImageFile& file, const DecoderLimits& limits)
     return facts;
 }
 
+// --- lzip --------------------------------------------------------------------------------------
+
+// Each member ends with its CRC-32, its unpacked size and its own size (lzip's manual, "File format"), so the
+// sizes are found from the end backwards. What doesn't fit is left to the reading.
+Result<PackedFacts> lzipFacts(const FileRange& file)
+{
+    constexpr std::size_t kTrailer = 20;
+    constexpr std::size_t kLeastMember = 36;
+    constexpr int kMostMembers = 100'000;
+    Bytes all = 0;
+    Bytes end = file.size();
+    for (int i = 0; end > 0; ++i) {
+        std::array<std::byte, kTrailer> trailer = {};
+        if (end < kLeastMember || i == kMostMembers) {
+            return PackedFacts{};
+        }
+        if (const auto got = file.readExactlyAt(end - kTrailer, trailer); !got) {
+            return std::unexpected(got.error());
+        }
+        const auto unpacked = littleEndian<std::uint64_t>(trailer, 4);
+        const auto packed = littleEndian<std::uint64_t>(trailer, 12);
+        if (packed < kLeastMember || packed > end || unpacked > kMostUnpacked - all) {
+            return PackedFacts{};
+        }
+        all += unpacked;
+        end -= packed;
+    }
+    return PackedFacts{.unpackedSize = all};
+}
+
 // --- zstd --------------------------------------------------------------------------------------
 
 // The end of the frame at `at`. Each block begins with 3 bytes: last flag, type, size (RFC 8878, 3.1.1.2).
-Result<Offset> endOfZstdFrame(const ImageFile& file, Offset at, const ZstdFrame& frame, auto isOverTime)
+Result<Offset> endOfZstdFrame(const FileRange& file, Offset at, const ZstdFrame& frame, auto isOverTime)
 {
     at += frame.headerSize;
     if (frame.isSkippable) {
@@ -149,7 +180,7 @@ Result<Offset> endOfZstdFrame(const ImageFile& file, Offset at, const ZstdFrame&
     return at + (frame.checksum ? 4 : 0);
 }
 
-Result<PackedFacts> zstdFacts(const ImageFile& file, const std::stop_token& stop)
+Result<PackedFacts> zstdFacts(const FileRange& file, const std::stop_token& stop)
 {
     const auto deadline = std::chrono::steady_clock::now() + kZstdWalkMost;
     const auto isOverTime = [&] {
@@ -173,6 +204,9 @@ Result<PackedFacts> zstdFacts(const ImageFile& file, const std::stop_token& stop
                 facts.unpackedSize.reset();
                 return facts;
             }
+            if (*frame->contentSize > kMostUnpacked - *facts.unpackedSize) {
+                return failure(ErrorCode::ImageCorrupt, "absurd size");
+            }
             facts.unpackedSize = *facts.unpackedSize + *frame->contentSize;
         }
         const auto end = endOfZstdFrame(file, at, *frame, isOverTime);
@@ -193,20 +227,49 @@ Result<PackedFacts> zstdFacts(const ImageFile& file, const std::stop_token& stop
 
 } // namespace
 
-Result<PackedFacts> packedFacts(const ImageFile& file, Compression compression, const DecoderLimits& limits,
+bool hasCheck(Format format, std::span<const std::byte> head)
+{
+    switch (format) {
+    case Format::Xz: { // the second of two bytes of flags (xz-file-format 1.2.1, 2.1.1.2)
+        constexpr std::size_t kFlagsAt = 7;
+        return head.size() > kFlagsAt
+            && lzma_check_is_supported(lzma_check(std::to_integer<unsigned>(head[kFlagsAt]) & 0x0fU)) != 0
+            && (head[kFlagsAt] & std::byte{0x0f}) != std::byte{LZMA_CHECK_NONE};
+    }
+    case Format::Zstd: {
+        const auto frame = parseZstdFrame(head);
+        return frame && (frame->checksum || frame->isSkippable);
+    }
+    case Format::Lz4: { // FLG: bit 4 for checksums of blocks, bit 2 of the content (lz4_Frame_format.md)
+        constexpr std::size_t kFlagsAt = 4;
+        return head.size() > kFlagsAt && (head[kFlagsAt] & std::byte{0x14}) != std::byte{0};
+    }
+    case Format::Lzma:
+        return false;
+    default:
+        return true;
+    }
+}
+
+Result<PackedFacts> packedFacts(const FileRange& file, Format format, const DecoderLimits& limits,
                                 const std::stop_token& stop)
 {
-    switch (compression) {
-    case Compression::Xz:
+    switch (format) {
+    case Format::Xz:
         return xzFacts(file, limits);
-    case Compression::Zstd:
+    case Format::Zstd:
         return zstdFacts(file, stop);
-    case Compression::None:
-    case Compression::Gzip:
-    case Compression::Bzip2:
-        break;
+    case Format::Lzip:
+        return lzipFacts(file);
+    default: {
+        std::array<std::byte, 16> head = {};
+        const auto got = file.readAt(0, head);
+        if (!got) {
+            return std::unexpected(got.error());
+        }
+        return PackedFacts{.checked = hasCheck(format, std::span(head).first(*got))};
     }
-    return PackedFacts{};
+    }
 }
 
 } // namespace burin

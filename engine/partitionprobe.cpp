@@ -171,6 +171,36 @@ bool hasUdfVolume(std::span<const std::byte> head)
     return false;
 }
 
+Bytes readUdfEnd(std::span<const std::byte> head)
+{
+    // ECMA-167: the anchor in sector 256 (3/10.2) leads to descriptors, of which number 5 is a partition's
+    // (3/10.5) and number 8 ends them.
+    constexpr std::size_t kSectorSize = 2048;
+    constexpr std::size_t kAnchor = 256 * kSectorSize;
+    constexpr std::size_t kMostDescriptors = 64;
+    if (!hasUdfVolume(head) || head.size() < kAnchor + kSectorSize
+        || littleEndian<std::uint16_t>(head, kAnchor) != 2) {
+        return 0;
+    }
+    const std::size_t first = littleEndian<std::uint32_t>(head, kAnchor + 20);
+    const std::size_t count = std::min<std::size_t>(littleEndian<std::uint32_t>(head, kAnchor + 16) / kSectorSize,
+                                                    kMostDescriptors);
+    Bytes end = 0;
+    for (std::size_t i = 0; i < count && head.size() / kSectorSize > first + i; ++i) {
+        const std::size_t at = (first + i) * kSectorSize;
+        const auto tag = littleEndian<std::uint16_t>(head, at);
+        if (tag == 8) {
+            break;
+        }
+        if (tag == 5) {
+            const Bytes sectors = Bytes{littleEndian<std::uint32_t>(head, at + 188)}
+                + littleEndian<std::uint32_t>(head, at + 192);
+            end = std::max(end, sectors * kSectorSize);
+        }
+    }
+    return end;
+}
+
 bool hasBootSignature(std::span<const std::byte> head)
 {
     return head.size() >= kSector && head[510] == std::byte{0x55} && head[511] == std::byte{0xaa};

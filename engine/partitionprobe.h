@@ -57,6 +57,8 @@ struct BootRecordLinks {
 
 /// A UDF volume (ECMA-167, 2/9.1).
 [[nodiscard]] bool hasUdfVolume(std::span<const std::byte> head);
+/// Where the last partition of a UDF volume ends; 0 if there is none, or if it isn't described in `head`.
+[[nodiscard]] Bytes readUdfEnd(std::span<const std::byte> head);
 
 /// Whether the first block ends with the mark of a boot record.
 [[nodiscard]] bool hasBootSignature(std::span<const std::byte> head);

@@ -7,16 +7,13 @@
 
 namespace burin {
 
-RawSource::RawSource(std::shared_ptr<const ImageFile> file, Range range)
-    : m_file(std::move(file)), m_range(range)
-{
-}
+RawSource::RawSource(FileRange place) : m_place(std::move(place)) { }
 
 Result<std::size_t> RawSource::read(std::span<std::byte> out)
 {
     const Bytes done = m_done.load(std::memory_order_relaxed);
-    const auto wanted = static_cast<std::size_t>(std::min<Bytes>(out.size(), m_range.length - done));
-    auto filled = m_file->readAt(m_range.offset + done, out.first(wanted));
+    const auto wanted = static_cast<std::size_t>(std::min<Bytes>(out.size(), m_place.size() - done));
+    auto filled = m_place.readAt(done, out.first(wanted));
     if (!filled) {
         filled.error().offset = done;
         return filled;
@@ -26,7 +23,7 @@ Result<std::size_t> RawSource::read(std::span<std::byte> out)
         return failure(ErrorCode::ImageTruncated, 0, done + *filled);
     }
     if (wanted < out.size()) {
-        if (const auto unchanged = m_file->checkUnchanged(); !unchanged) {
+        if (const auto unchanged = m_place.file->checkUnchanged(); !unchanged) {
             return std::unexpected(unchanged.error());
         }
     }

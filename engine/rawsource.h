@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "imagefile.h"
+#include "filerange.h"
 #include "imagesource.h"
 
 #include <atomic>
-#include <memory>
 
 namespace burin {
 
@@ -15,16 +14,16 @@ namespace burin {
 class RawSource final : public ImageSource
 {
 public:
-    RawSource(std::shared_ptr<const ImageFile> file, Range range);
+    explicit RawSource(FileRange place);
 
     [[nodiscard]] Result<std::size_t> read(std::span<std::byte> out) override;
-    [[nodiscard]] std::optional<Bytes> unpackedSize() const override { return m_range.length; }
+    [[nodiscard]] std::optional<Bytes> unpackedSize() const override { return m_place.size(); }
     [[nodiscard]] Bytes consumed() const noexcept override { return m_done.load(std::memory_order_relaxed); }
-    [[nodiscard]] Bytes fileSize() const noexcept override { return m_range.length; }
+    [[nodiscard]] Bytes fileSize() const noexcept override { return m_place.size(); }
+    [[nodiscard]] Result<void> checkUnchanged() const override { return m_place.file->checkUnchanged(); }
 
 private:
-    std::shared_ptr<const ImageFile> m_file;
-    Range m_range;
+    FileRange m_place;
     std::atomic<Bytes> m_done = 0;
 };
 

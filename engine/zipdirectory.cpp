@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "zipdirectory.h"
 
+#include "compressedsource.h"
+#include "crcsource.h"
 #include "littleendian.h"
+#include "rawsource.h"
 
 #include <algorithm>
 #include <optional>
@@ -28,7 +31,7 @@ constexpr Bytes kDirectoryMost = Bytes{64} * kMiB; // some 600 000 names; more i
 
 using Block = std::vector<std::byte>;
 
-Result<Block> readBlock(const ImageFile& file, Offset offset, std::size_t size)
+Result<Block> readBlock(const FileRange& file, Offset offset, std::size_t size)
 {
     Block block(size);
     const auto got = file.readAt(offset, block);
@@ -47,7 +50,7 @@ std::unexpected<FlashError> damaged()
 }
 
 // The directory's place, from the zip64 end record before the end record at `endAt`.
-Result<Range> directory64(const ImageFile& file, Offset endAt)
+Result<Range> directory64(const FileRange& file, Offset endAt)
 {
     if (endAt < kLocatorSize) {
         return damaged();
@@ -74,7 +77,7 @@ Result<Range> directory64(const ImageFile& file, Offset endAt)
                  .length = littleEndian<std::uint64_t>(*record, 40)};
 }
 
-Result<Range> findDirectory(const ImageFile& file)
+Result<Range> findDirectory(const FileRange& file)
 {
     // The end record is followed by a comment of at most 65535 bytes.
     const auto tailSize = static_cast<std::size_t>(std::min<Bytes>(file.size(), kEndSize + 65535));
@@ -102,7 +105,7 @@ Result<Range> findDirectory(const ImageFile& file)
 }
 
 // Takes the 64-bit values that stand for kIn64, in the field's fixed order (APPNOTE 4.5.3).
-bool applyZip64(std::span<const std::byte> extra, ArchiveMember& member)
+bool applyZip64(std::span<const std::byte> extra, ZipMember& member)
 {
     while (extra.size() >= 4) {
         const auto id = littleEndian<std::uint16_t>(extra, 0);
@@ -132,7 +135,7 @@ bool applyZip64(std::span<const std::byte> extra, ArchiveMember& member)
 
 } // namespace
 
-Result<std::vector<ArchiveMember>> readZipDirectory(const ImageFile& file)
+Result<std::vector<ZipMember>> readZipDirectory(const FileRange& file)
 {
     const auto place = findDirectory(file);
     if (!place) {
@@ -146,7 +149,7 @@ Result<std::vector<ArchiveMember>> readZipDirectory(const ImageFile& file)
     if (!block) {
         return std::unexpected(block.error());
     }
-    std::vector<ArchiveMember> members;
+    std::vector<ZipMember> members;
     for (auto rest = std::span<const std::byte>(*block); !rest.empty();) {
         if (rest.size() < kCentralSize || littleEndian<std::uint32_t>(rest, 0) != kCentralHeader) {
             return damaged();
@@ -158,7 +161,7 @@ Result<std::vector<ArchiveMember>> readZipDirectory(const ImageFile& file)
             return damaged();
         }
         const auto name = rest.subspan(kCentralSize, nameSize);
-        ArchiveMember member = {.path = {reinterpret_cast<const char*>(name.data()), name.size()},
+        ZipMember member = {.path = {reinterpret_cast<const char*>(name.data()), name.size()},
                                 .packed = {.offset = 0, .length = littleEndian<std::uint32_t>(rest, 20)},
                                 .size = littleEndian<std::uint32_t>(rest, 24),
                                 .crc = littleEndian<std::uint32_t>(rest, 16),
@@ -174,7 +177,7 @@ Result<std::vector<ArchiveMember>> readZipDirectory(const ImageFile& file)
     return members;
 }
 
-Result<ArchiveMember> locateZipMember(const ImageFile& file, ArchiveMember member)
+Result<ZipMember> locateZipMember(const FileRange& file, ZipMember member)
 {
     if (member.headerAt > file.size()) {
         return damaged();
@@ -192,7 +195,28 @@ Result<ArchiveMember> locateZipMember(const ImageFile& file, ArchiveMember membe
     if (member.packed.offset > file.size() || member.packed.length > file.size() - member.packed.offset) {
         return damaged();
     }
+    constexpr std::uint16_t kAes = 99;
+    if (member.encrypted || member.method == kAes) {
+        return failure(ErrorCode::ImageEncrypted, member.path);
+    }
+    if (member.method == kZipStored && member.packed.length != member.size) {
+        return damaged();
+    }
     return member;
+}
+
+Result<std::unique_ptr<ImageSource>> openZipMember(const FileRange& packed, const ZipMember& member,
+                                                   const DecoderLimits& limits)
+{
+    std::unique_ptr<ImageSource> source = std::make_unique<RawSource>(packed);
+    if (member.method != kZipStored) {
+        auto decoder = makeZipDecoder(member.method, member.size, limits);
+        if (!decoder) {
+            return std::unexpected(decoder.error());
+        }
+        source = std::make_unique<CompressedSource>(std::move(source), std::move(*decoder), member.size);
+    }
+    return std::make_unique<CrcSource>(std::move(source), member.size, member.crc);
 }
 
 } // namespace burin

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace burin::cli {
@@ -37,13 +39,56 @@ ErrorContext context(const Choice& choice)
 
 void addSharedOptions(QCommandLineParser& parser)
 {
-    parser.addPositionalArgument(u"IMAGE"_s, Words::tr("The image's file, packed or not."));
+    parser.addPositionalArgument(u"IMAGE"_s, Words::tr("The image's file, packed or not; - for standard input."));
     parser.addPositionalArgument(
         u"DRIVE"_s, Words::tr("A drive by node (/dev/sdb), by-id link or serial number; see burin list."));
     parser.addOptions({{u"json"_s, Words::tr("Print one JSON event per line on standard output.")},
                        {u"loop"_s, Words::tr("DRIVE may be a loop device.")},
                        {u"file"_s, Words::tr("DRIVE is a regular file that stands for a drive.")},
+                       {u"entry"_s, Words::tr("The file in a zip, 7z or tar that is the image."), u"NAME"_s},
                        {u"no-sha256"_s, Words::tr("Leave out the image's SHA-256.")}});
+}
+
+/// "-" is standard input: a file that it was redirected from is an image like any other, a pipe is read once.
+Result<void> openImageArgument(const QCommandLineParser& parser, const QString& word, Choice& choice)
+{
+    FlashRequest& request = choice.request;
+    struct stat input = {};
+    const bool isStandardInput = word == "-"_L1;
+    const bool isStream =
+        isStandardInput && ::fstat(STDIN_FILENO, &input) == 0 && !S_ISREG(input.st_mode);
+    request.image.path = isStandardInput ? "/proc/self/fd/0" : toPath(word);
+    if (isStream) {
+        request.image.path = Words::tr("standard input").toStdString();
+        auto streamed = openStream(UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)), request.image.path);
+        if (!streamed) {
+            return std::unexpected(streamed.error());
+        }
+        request.image = std::move(streamed->info);
+        request.stream = std::move(streamed->source);
+        return {};
+    }
+    auto info = probeImage(request.image.path, {}, toPath(parser.value(u"entry"_s)));
+    if (!info) {
+        return std::unexpected(info.error());
+    }
+    request.image = std::move(*info);
+    return {};
+}
+
+/// With several images inside, the command line doesn't guess.
+bool hasToBePicked(const QCommandLineParser& parser, const ImageInfo& image, int& status)
+{
+    if (image.candidates.size() < 2 || parser.isSet(u"entry"_s)) {
+        return false;
+    }
+    printError(Words::tr("burin: there are several images inside. Say which with --entry:\n"));
+    for (const auto& candidate : image.candidates) {
+        printError(u"  %1  (%2)\n"_s.arg(QString::fromStdString(candidate.member), formatSize(candidate.size)));
+    }
+    printError(Words::tr("Nothing was written.\n"));
+    status = static_cast<int>(ExitStatus::Refused);
+    return true;
 }
 
 /// Finds out what IMAGE and DRIVE are. False: refused, with `status` to return.
@@ -57,15 +102,17 @@ bool choose(const QCommandLineParser& parser, Choice& choice, int& status)
         return false;
     }
     choice.driveWord = words[1];
-    const std::string image = toPath(words[0]);
-    choice.request.image.path = image;
-    const auto info = probeImage(image);
-    if (!info) {
-        status = refuse(info.error(), context(choice), choice.json);
+    if (const auto opened = openImageArgument(parser, words[0], choice); !opened) {
+        status = refuse(opened.error(), context(choice), choice.json);
         return false;
     }
-    choice.request.image = *info;
-    ListOptions options{.loops = parser.isSet(u"loop"_s), .keptFiles = {image}, .files = {}};
+    if (hasToBePicked(parser, choice.request.image, status)) {
+        return false;
+    }
+    ListOptions options{.loops = parser.isSet(u"loop"_s), .files = {}};
+    if (!choice.request.stream) {
+        options.keptFiles = {choice.request.image.path};
+    }
     std::string drive = toPath(words[1]);
     if (parser.isSet(u"file"_s)) {
         drive = std::filesystem::absolute(drive).string(); // a plain name would be a node's
@@ -203,6 +250,7 @@ int runFlash(const QStringList& arguments)
         return status;
     }
     choice.request.plan.verify = !parser.isSet(u"no-verify"_s);
+    choice.request.plan.leastSize = parser.isSet(u"allow-short"_s) ? 0 : choice.request.image.claimedEnd;
     const FlashReport report = CliJob(choice.json).run(choice.request);
     if (parser.isSet(u"eject"_s) && exitStatus(report) == ExitStatus::Good) {
         printError(ejectSentence(choice.request.drive, ejectDrive(choice.request.drive, {})) + u'\n');

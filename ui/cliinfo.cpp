@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Burin developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli.h"
+#include "engine/imageformat.h"
 #include "engine/imageprobe.h"
 #include "formatting.h"
 #include "words.h"
@@ -15,36 +16,6 @@ namespace burin::cli {
 using namespace Qt::StringLiterals;
 
 namespace {
-
-QString word(Compression compression)
-{
-    switch (compression) {
-    case Compression::None:
-        return u"none"_s;
-    case Compression::Gzip:
-        return u"gzip"_s;
-    case Compression::Bzip2:
-        return u"bzip2"_s;
-    case Compression::Xz:
-        return u"xz"_s;
-    case Compression::Zstd:
-        return u"zstd"_s;
-    }
-    return {};
-}
-
-QString word(Container container)
-{
-    switch (container) {
-    case Container::None:
-        return u"none"_s;
-    case Container::Zip:
-        return u"zip"_s;
-    case Container::Tar:
-        return u"tar"_s;
-    }
-    return {};
-}
 
 QString word(PartitionTable table)
 {
@@ -70,6 +41,19 @@ QJsonObject toJson(const ImageInfo& info)
                                       {u"file_system"_s, QString::fromStdString(partition.fileSystem)},
                                       {u"type"_s, QString::fromStdString(partition.type)}});
     }
+    QJsonArray layers;
+    for (const auto& layer : info.layers) {
+        QJsonObject facts{{u"format"_s, QString::fromUtf8(nameOf(layer.format))}};
+        if (!layer.member.empty()) {
+            facts.insert(u"member"_s, QString::fromStdString(layer.member));
+        }
+        layers.append(facts);
+    }
+    QJsonArray candidates;
+    for (const auto& candidate : info.candidates) {
+        candidates.append(QJsonObject{{u"member"_s, QString::fromStdString(candidate.member)},
+                                      {u"size"_s, static_cast<qint64>(candidate.size)}});
+    }
     QJsonArray warnings;
     for (const auto warning : info.warnings) {
         warnings.append(warningText(warning));
@@ -77,9 +61,9 @@ QJsonObject toJson(const ImageInfo& info)
     return {
         {u"path"_s, QFile::decodeName(QByteArray::fromStdString(info.path))},
         {u"file_size"_s, static_cast<qint64>(info.file.size)},
-        {u"compression"_s, word(info.compression)},
-        {u"container"_s, word(info.container)},
-        {u"member"_s, QString::fromStdString(info.member)},
+        {u"layers"_s, layers},
+        {u"candidates"_s, candidates},
+        {u"checked"_s, info.checked},
         {u"size"_s, info.unpackedSize ? QJsonValue(static_cast<qint64>(*info.unpackedSize)) : QJsonValue()},
         {u"table"_s, word(info.table)},
         {u"iso_hybrid"_s, info.isoHybrid},
@@ -92,9 +76,16 @@ QJsonObject toJson(const ImageInfo& info)
 QString toText(const ImageInfo& info)
 {
     QString text = imageSummary(info) + u'\n';
-    if (!info.member.empty()) {
-        text += Words::tr("  member     %1\n").arg(QString::fromStdString(info.member));
+    for (const auto& layer : info.layers) {
+        if (!layer.member.empty()) {
+            text += Words::tr("  member     %1\n").arg(QString::fromStdString(layer.member));
+        }
     }
+    for (const auto& candidate : info.candidates.size() > 1 ? info.candidates : std::vector<ImageCandidate>()) {
+        text += Words::tr("  candidate  %1  %2\n")
+                    .arg(QString::fromStdString(candidate.member), formatSize(candidate.size));
+    }
+    text += u"  check      "_s + checkText(info) + u'\n';
     if (!info.label.empty()) {
         text += Words::tr("  label      %1\n").arg(QString::fromStdString(info.label));
     }
@@ -128,7 +119,8 @@ int runInfo(const QStringList& arguments)
     parser.setApplicationDescription(
         Words::tr("Tells what an image is: format, size, partitions, warnings."));
     parser.addPositionalArgument(u"IMAGE"_s, Words::tr("The image's file."));
-    parser.addOption({u"json"_s, Words::tr("Print one JSON object.")});
+    parser.addOptions({{u"json"_s, Words::tr("Print one JSON object.")},
+                       {u"entry"_s, Words::tr("The file in a zip, 7z or tar."), u"NAME"_s}});
     int status = 0;
     if (!parse(parser, arguments, status)) {
         return status;
@@ -137,7 +129,7 @@ int runInfo(const QStringList& arguments)
         return usageError(Words::tr("info takes one image; see burin info --help"));
     }
     const QString image = parser.positionalArguments().constFirst();
-    const auto info = probeImage(toPath(image));
+    const auto info = probeImage(toPath(image), {}, toPath(parser.value(u"entry"_s)));
     if (!info) {
         return refuse(info.error(), {.image = image}, false);
     }

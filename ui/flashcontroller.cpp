@@ -28,13 +28,20 @@ FlashReport runJob(const FlashRequest& request, const FlashController::OpenDrive
                    const Observer& observer, const FlashControl& control)
 {
     observer({.at = Clock::now(), .what = PhaseStarted{.phase = Phase::Preparing}});
-    const auto image = openImage(request.image, request.plan.threadingMemory);
+    std::shared_ptr<ImageSource> image = request.stream;
     if (!image) {
-        return failedBefore(image.error());
+        auto opened = openImage(request.image, request.plan.threadingMemory);
+        if (!opened) {
+            return failedBefore(opened.error());
+        }
+        image = std::move(*opened);
     }
-    const auto device =
-        openDrive({.drive = request.drive, .write = !request.verifyOnly, .keptFiles = {request.image.path}},
-                  control.cancel);
+    std::vector<std::string> keptFiles;
+    if (!request.stream) {
+        keptFiles.push_back(request.image.path);
+    }
+    const auto device = openDrive(
+        {.drive = request.drive, .write = !request.verifyOnly, .keptFiles = std::move(keptFiles)}, control.cancel);
     if (control.cancel.stop_requested()) {
         FlashReport report;
         report.verdict = Verdict::Cancelled;
@@ -45,7 +52,7 @@ FlashReport runJob(const FlashRequest& request, const FlashController::OpenDrive
     }
     const SleepInhibitor inhibitor("Writing and verifying " + driveName(request.drive));
     const auto run = request.verifyOnly ? runVerify : runFlash;
-    return run(request.plan, **image, **device, observer, control);
+    return run(request.plan, *image, **device, observer, control);
 }
 
 } // namespace

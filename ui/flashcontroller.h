@@ -21,6 +21,7 @@ struct FlashRequest {
     ImageInfo image;
     DriveInfo drive;
     FlashPlan plan;
+    std::shared_ptr<ImageSource> stream{}; ///< of an image that can be read only once
     bool verifyOnly = false; ///< compare the drive with the image, write nothing
 };
 

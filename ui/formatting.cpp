@@ -3,6 +3,7 @@
 #include "formatting.h"
 
 #include "errortext.h"
+#include "engine/imageformat.h"
 #include "words.h"
 
 #include <QLocale>
@@ -145,34 +146,26 @@ QString contentsText(const DriveInfo& drive)
     return Words::tr("holds: %1").arg(names.join(u", "_s));
 }
 
+QString packingWord(Format format)
+{
+    switch (format) {
+    case Format::Gzip:
+        return u"gz"_s;
+    case Format::Bzip2:
+        return u"bz2"_s;
+    case Format::Zstd:
+        return u"zst"_s;
+    default:
+        return QString::fromUtf8(nameOf(format));
+    }
+}
+
+/// As a name would end: "tar.xz"; what is inside comes first.
 QString packingText(const ImageInfo& image)
 {
     QStringList packings;
-    switch (image.container) {
-    case Container::None:
-        break;
-    case Container::Zip:
-        packings << u"zip"_s;
-        break;
-    case Container::Tar:
-        packings << u"tar"_s;
-        break;
-    }
-    switch (image.compression) {
-    case Compression::None:
-        break;
-    case Compression::Gzip:
-        packings << u"gz"_s;
-        break;
-    case Compression::Bzip2:
-        packings << u"bz2"_s;
-        break;
-    case Compression::Xz:
-        packings << u"xz"_s;
-        break;
-    case Compression::Zstd:
-        packings << u"zst"_s;
-        break;
+    for (const auto& layer : image.layers) {
+        packings.prepend(packingWord(layer.format));
     }
     return packings.join(u'.');
 }
@@ -282,6 +275,12 @@ QString driveSubtitle(const DriveInfo& drive)
     parts << busText(drive) << contentsText(drive);
     parts.removeAll(QString());
     return parts.join(u" · "_s);
+}
+
+QString checkText(const ImageInfo& image)
+{
+    return image.checked ? Words::tr("the format has a checksum of its own, which is checked")
+                         : Words::tr("the format has no checksum, so damage to the file can't be noticed");
 }
 
 QString imageSummary(const ImageInfo& image)

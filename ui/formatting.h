@@ -34,5 +34,7 @@ namespace burin {
 [[nodiscard]] QString driveSubtitle(const DriveInfo& drive);
 /// "5.87 GB image · 1.21 GB xz · MBR"
 [[nodiscard]] QString imageSummary(const ImageInfo& image);
+/// Whether damage to the file would be noticed by its format.
+[[nodiscard]] QString checkText(const ImageInfo& image);
 
 } // namespace burin

@@ -7,6 +7,7 @@
 #include "partitionbar.h"
 #include "theme.h"
 
+#include <QComboBox>
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QFutureWatcher>
@@ -17,6 +18,8 @@
 #include <QStackedLayout>
 #include <QUrl>
 #include <QtConcurrentRun>
+
+#include <algorithm>
 
 using namespace Qt::StringLiterals;
 
@@ -125,6 +128,14 @@ QWidget* ImagePanel::makeImagePage()
     m_warning->setWordWrap(true);
     m_coverage = new ToneLabel(ToneLabel::Tone::Muted, 0.93, QFont::Normal, facts);
     m_coverage->setText(tr("writes every block"));
+    m_member = new QComboBox(facts);
+    m_member->setObjectName(u"memberBox"_s);
+    m_member->setAccessibleName(tr("Image inside the archive"));
+    m_member->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    connect(m_member, &QComboBox::activated, this, &ImagePanel::pickMember);
+    m_check = new ToneLabel(ToneLabel::Tone::Muted, 0.93, QFont::Normal, facts);
+    m_check->setObjectName(u"imageCheck"_s);
+    m_check->setWordWrap(true);
     m_change = new QPushButton(tr("Chan&ge…"), facts);
     m_change->setObjectName(u"changeButton"_s);
     m_change->setProperty("small", true);
@@ -136,6 +147,8 @@ QWidget* ImagePanel::makeImagePage()
     }
     layout->insertWidget(2, m_bar);
     layout->insertWidget(3, m_warning);
+    layout->insertWidget(4, m_member);
+    layout->addWidget(m_check);
     layout->insertSpacing(2, 4);
     layout->insertSpacing(4, 2);
     layout->addStretch(1);
@@ -155,7 +168,7 @@ QWidget* ImagePanel::makeImagePage()
     return whole;
 }
 
-void ImagePanel::open(const QString& path)
+void ImagePanel::open(const QString& path, const std::string& member)
 {
     if (m_locked) {
         return;
@@ -171,8 +184,8 @@ void ImagePanel::open(const QString& path)
     m_pages->setCurrentIndex(0);
     Q_EMIT imageChanged();
     const std::string file = QFile::encodeName(path).toStdString();
-    QtConcurrent::run([probe = m_probe, file, stop = m_stop.get_token()] {
-        return probe(file, stop);
+    QtConcurrent::run([probe = m_probe, file, member, stop = m_stop.get_token()] {
+        return probe(file, stop, member);
     }).then(this, [this, turn, path](const Result<ImageInfo>& result) { take(turn, path, result); });
 }
 
@@ -205,8 +218,36 @@ void ImagePanel::showImage(const ImageInfo& image)
     }
     m_warning->setText(warnings.join(u'\n'));
     m_warning->setVisible(!warnings.isEmpty());
+    m_check->setText(checkText(image));
+    showCandidates(image);
     m_pages->setCurrentIndex(1);
     Q_EMIT imageChanged();
+}
+
+void ImagePanel::showCandidates(const ImageInfo& image)
+{
+    m_member->clear();
+    m_member->setVisible(image.candidates.size() > 1);
+    if (image.candidates.size() < 2) {
+        return;
+    }
+    const std::string& chosen =
+        std::ranges::find_if(image.layers, [](const auto& layer) { return !layer.member.empty(); })->member;
+    for (const auto& candidate : image.candidates) {
+        m_member->addItem(tr("%1 (%2)").arg(QString::fromStdString(candidate.member), formatSize(candidate.size)));
+        if (candidate.member == chosen) {
+            m_member->setCurrentIndex(m_member->count() - 1);
+        }
+    }
+}
+
+void ImagePanel::pickMember(int index)
+{
+    if (!m_image || index < 0) {
+        return;
+    }
+    const ImageCandidate candidate = m_image->candidates[static_cast<std::size_t>(index)];
+    open(QFile::decodeName(m_image->path.c_str()), candidate.member);
 }
 
 void ImagePanel::showError(const FlashError& error, const QString& path)
@@ -243,6 +284,7 @@ void ImagePanel::setLocked(bool locked)
     m_locked = locked;
     m_choose->setEnabled(!locked);
     m_change->setEnabled(!locked);
+    m_member->setEnabled(!locked);
 }
 
 void ImagePanel::setHovered(bool hovered)

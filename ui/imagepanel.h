@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 
+class QComboBox;
 class QPushButton;
 class QStackedLayout;
 
@@ -24,12 +25,14 @@ class ImagePanel : public Card
     Q_DISABLE_COPY_MOVE(ImagePanel)
 
 public:
-    using Probe = std::function<Result<ImageInfo>(const std::string&, std::stop_token)>;
+    /// As probeImage(): path, stop, member.
+    using Probe = std::function<Result<ImageInfo>(const std::string&, std::stop_token, const std::string&)>;
 
     explicit ImagePanel(Probe probe, QWidget* parent = nullptr);
     ~ImagePanel() override;
 
-    void open(const QString& path);
+    /// `member`: the file in a container that was picked.
+    void open(const QString& path, const std::string& member = {});
     void showImage(const ImageInfo& image);
     void setLocked(bool locked); ///< while a job runs
     [[nodiscard]] const std::optional<ImageInfo>& image() const { return m_image; }
@@ -55,6 +58,8 @@ private:
     void take(quint64 turn, const QString& path, const Result<ImageInfo>& result);
     void setHovered(bool hovered);
     void makeRoomForText();
+    void showCandidates(const ImageInfo& image);
+    void pickMember(int index);
 
     Probe m_probe;
     std::stop_source m_stop;
@@ -73,6 +78,8 @@ private:
     ToneLabel* m_summary = nullptr;
     PartitionBar* m_bar = nullptr;
     ToneLabel* m_warning = nullptr;
+    QComboBox* m_member = nullptr; ///< where a container holds several images
+    ToneLabel* m_check = nullptr;
     ToneLabel* m_coverage = nullptr;
 };
 

@@ -46,6 +46,9 @@ void MainWindow::startJob(const ImageInfo& image, const DriveInfo& drive, bool v
     FlashRequest request{.image = image, .drive = drive, .plan = {}, .verifyOnly = verifyOnly};
     request.plan.verify = m_footer->verify() || verifyOnly;
     request.plan.threadingMemory = kThreadingMemory;
+    // One that is known to be short was confirmed as such.
+    const bool isShort = std::ranges::contains(request.image.warnings, ImageWarning::ShorterThanItsTable);
+    request.plan.leastSize = verifyOnly || isShort ? 0 : request.image.claimedEnd;
     m_tick.start();
     m_controller.start(request);
     showJob(m_controller.request(), m_controller.state());

@@ -138,8 +138,10 @@ QString warningText(ImageWarning warning)
                          "Creation Tool or Ventoy instead");
     case ImageWarning::ShorterThanItsTable:
         return Words::tr("Probably incomplete: its own table reaches beyond the end of the file");
-    case ImageWarning::NoIntegrityCheck:
-        return Words::tr("This format has no check of its own: damage can't be noticed");
+    case ImageWarning::OtherSuffix:
+        return Words::tr("The name's ending doesn't fit the content. The content is what counts.");
+    case ImageWarning::UnfinishedDownload:
+        return Words::tr("The name is that of an unfinished download.");
     case ImageWarning::ManyMembers:
         return Words::tr("Several images inside: the largest one is written");
     }

@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include <bzlib.h>
+#include <lz4frame.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -25,27 +26,32 @@ namespace {
 constexpr DecoderLimits kLimits = {
     .memory = Bytes{256} * kMiB, .threadingMemory = Bytes{72} * kMiB, .threads = 2};
 
-const QList<QPair<QByteArray, Compression>> kFormats = {{"gz", Compression::Gzip},
-                                                        {"bz2", Compression::Bzip2},
-                                                        {"xz", Compression::Xz},
-                                                        {"zst", Compression::Zstd}};
+const QList<QPair<QByteArray, Format>> kFormats = {{"gz", Format::Gzip},
+                                                        {"bz2", Format::Bzip2},
+                                                        {"xz", Format::Xz},
+                                                        {"zst", Format::Zstd},
+                                                        {"lz4", Format::Lz4}};
 
-std::unique_ptr<ImageSource> open(const std::string& path, Compression compression,
+FileRange whole(const std::shared_ptr<const ImageFile>& file)
+{
+    return {.file = file, .range = {.offset = 0, .length = file->size()}};
+}
+
+std::unique_ptr<ImageSource> open(const std::string& path, Format format,
                                   const DecoderLimits& limits = kLimits, std::optional<Bytes> size = {})
 {
     auto file = ImageFile::open(path);
     if (!file) {
         return {};
     }
-    auto decoder = makeDecoder(compression, limits);
+    auto decoder = makeDecoder(format, limits);
     if (!decoder) {
         return {};
     }
-    const Range whole = {.offset = 0, .length = (*file)->size()};
-    return std::make_unique<CompressedSource>(std::move(*file), whole, std::move(*decoder), size);
+    return std::make_unique<CompressedSource>(std::make_unique<RawSource>(whole(*file)), std::move(*decoder), size);
 }
 
-QByteArray pack(Compression compression, const QByteArray& data)
+QByteArray pack(Format format, const QByteArray& data)
 {
     QByteArray packed(data.size() * 2 + 4096, '\0');
     const auto room = static_cast<std::size_t>(packed.size());
@@ -53,7 +59,7 @@ QByteArray pack(Compression compression, const QByteArray& data)
     const auto* const in = reinterpret_cast<const unsigned char*>(data.constData());
     auto* const out = reinterpret_cast<unsigned char*>(packed.data());
     std::size_t made = 0;
-    if (compression == Compression::Gzip) {
+    if (format == Format::Gzip) {
         z_stream stream = {};
         deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
         stream.next_in = const_cast<Bytef*>(in);
@@ -63,13 +69,17 @@ QByteArray pack(Compression compression, const QByteArray& data)
         deflate(&stream, Z_FINISH);
         made = stream.total_out;
         deflateEnd(&stream);
-    } else if (compression == Compression::Bzip2) {
+    } else if (format == Format::Bzip2) {
         auto length = static_cast<unsigned>(room);
         BZ2_bzBuffToBuffCompress(packed.data(), &length, const_cast<char*>(data.constData()),
                                  static_cast<unsigned>(size), 1, 0, 0);
         made = length;
-    } else if (compression == Compression::Xz) {
+    } else if (format == Format::Xz) {
         lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, nullptr, in, size, out, &made, room);
+    } else if (format == Format::Lz4) {
+        LZ4F_preferences_t preferences = LZ4F_INIT_PREFERENCES;
+        preferences.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;
+        made = LZ4F_compressFrame(out, room, in, size, &preferences);
     } else {
         made = ZSTD_compress(out, room, in, size, 1);
     }
@@ -77,11 +87,11 @@ QByteArray pack(Compression compression, const QByteArray& data)
     return packed;
 }
 
-void addFormatRow(const char* kind, const QByteArray& suffix, Compression compression,
+void addFormatRow(const char* kind, const QByteArray& suffix, Format format,
                   std::optional<ErrorCode> error, const QByteArray& expected)
 {
     QTest::addRow("%s.%s", kind, suffix.constData())
-        << QByteArray(QByteArray(kind) + '.' + suffix) << compression << error.has_value()
+        << QByteArray(QByteArray(kind) + '.' + suffix) << format << error.has_value()
         << error.value_or(ErrorCode::Internal) << expected;
 }
 
@@ -127,44 +137,55 @@ private Q_SLOTS:
 void TstCompressedSource::deliversEveryByteOrTheRightError_data()
 {
     QTest::addColumn<QByteArray>("name");
-    QTest::addColumn<Compression>("compression");
+    QTest::addColumn<Format>("format");
     QTest::addColumn<bool>("fails");
     QTest::addColumn<ErrorCode>("error");
     QTest::addColumn<QByteArray>("expected");
     const auto a = payloadA();
     const auto both = a + payloadB();
     using enum ErrorCode;
-    for (const auto& [suffix, compression] : kFormats) {
-        addFormatRow("good", suffix, compression, {}, a);
-        addFormatRow("truncated", suffix, compression, ImageTruncated, {});
-        addFormatRow("half", suffix, compression, ImageTruncated, {});
-        addFormatRow("corrupt", suffix, compression, ImageCorrupt, {});
-        addFormatRow("joined", suffix, compression, {}, both);
-        addFormatRow("joined-padded", suffix, compression, {}, both);
-        addFormatRow("joined-cut", suffix, compression, ImageTruncated, {});
-        addFormatRow("joined-cut-magic", suffix, compression, ImageTruncated, {});
-        addFormatRow("padded", suffix, compression, {}, a);
-        addFormatRow("trailing", suffix, compression, ImageCorrupt, {});
+    for (const auto& [suffix, format] : kFormats) {
+        addFormatRow("good", suffix, format, {}, a);
+        addFormatRow("truncated", suffix, format, ImageTruncated, {});
+        addFormatRow("half", suffix, format, ImageTruncated, {});
+        addFormatRow("corrupt", suffix, format, ImageCorrupt, {});
+        addFormatRow("joined", suffix, format, {}, both);
+        addFormatRow("joined-padded", suffix, format, {}, both);
+        addFormatRow("joined-cut", suffix, format, ImageTruncated, {});
+        addFormatRow("joined-cut-magic", suffix, format, ImageTruncated, {});
+        addFormatRow("padded", suffix, format, {}, a);
+        addFormatRow("trailing", suffix, format, ImageCorrupt, {});
     }
-    addFormatRow("bad-crc", "gz", Compression::Gzip, ImageCorrupt, {});
-    addFormatRow("bad-length", "gz", Compression::Gzip, ImageCorrupt, {});
-    addFormatRow("no-check", "xz", Compression::Xz, {}, a);
-    addFormatRow("single-block", "xz", Compression::Xz, {}, a);
-    addFormatRow("no-check", "zst", Compression::Zstd, {}, a);
-    addFormatRow("no-size", "zst", Compression::Zstd, {}, a);
-    addFormatRow("bad-checksum", "zst", Compression::Zstd, ImageCorrupt, {});
-    addFormatRow("skippable", "zst", Compression::Zstd, {}, both);
+    for (const auto* kind : {"good", "joined", "joined-padded", "padded"}) {
+        addFormatRow(kind, "lz", Format::Lzip, {}, QByteArray(kind).startsWith("joined") ? both : a);
+    }
+    for (const auto* kind : {"truncated", "half", "joined-cut", "joined-cut-magic"}) {
+        addFormatRow(kind, "lz", Format::Lzip, ImageTruncated, {});
+    }
+    addFormatRow("corrupt", "lz", Format::Lzip, ImageCorrupt, {});
+    addFormatRow("trailing", "lz", Format::Lzip, ImageCorrupt, {});
+    addFormatRow("good", "lzma", Format::Lzma, {}, a);
+    addFormatRow("half", "lzma", Format::Lzma, ImageTruncated, {});
+    addFormatRow("trailing", "lzma", Format::Lzma, ImageCorrupt, {});
+    addFormatRow("bad-crc", "gz", Format::Gzip, ImageCorrupt, {});
+    addFormatRow("bad-length", "gz", Format::Gzip, ImageCorrupt, {});
+    addFormatRow("no-check", "xz", Format::Xz, {}, a);
+    addFormatRow("single-block", "xz", Format::Xz, {}, a);
+    addFormatRow("no-check", "zst", Format::Zstd, {}, a);
+    addFormatRow("no-size", "zst", Format::Zstd, {}, a);
+    addFormatRow("bad-checksum", "zst", Format::Zstd, ImageCorrupt, {});
+    addFormatRow("skippable", "zst", Format::Zstd, {}, both);
 }
 
 void TstCompressedSource::deliversEveryByteOrTheRightError()
 {
     QFETCH(QByteArray, name);
-    QFETCH(Compression, compression);
+    QFETCH(Format, format);
     QFETCH(bool, fails);
     QFETCH(ErrorCode, error);
     QFETCH(QByteArray, expected);
     for (const std::size_t step : {std::size_t{1}, std::size_t{511}, std::size_t{4096}, kMiB}) {
-        const auto source = open(path(name.constData()), compression);
+        const auto source = open(path(name.constData()), format);
         QVERIFY(source);
         const auto outcome = readAll(*source, step);
         QCOMPARE(outcome.error.has_value(), fails);
@@ -181,19 +202,19 @@ void TstCompressedSource::deliversEveryByteOrTheRightError()
 
 void TstCompressedSource::takesStreamsLongerThanItsBuffer_data()
 {
-    QTest::addColumn<Compression>("compression");
-    for (const auto& [suffix, compression] : kFormats) {
-        QTest::addRow("%s", suffix.constData()) << compression;
+    QTest::addColumn<Format>("format");
+    for (const auto& [suffix, format] : kFormats) {
+        QTest::addRow("%s", suffix.constData()) << format;
     }
 }
 
 void TstCompressedSource::takesStreamsLongerThanItsBuffer()
 {
-    QFETCH(Compression, compression);
+    QFETCH(Format, format);
     const QTemporaryDir folder;
     const auto data = noise("long", 1'500'001);
     for (const std::size_t step : {std::size_t{4093}, kMiB}) {
-        const auto source = open(write(folder, pack(compression, data)), compression);
+        const auto source = open(write(folder, pack(format, data)), format);
         QVERIFY(source);
         const auto outcome = readAll(*source, step);
         QVERIFY(!outcome.error);
@@ -209,10 +230,10 @@ void TstCompressedSource::takesManyJoinedStreamsWithPadding_data()
 // Stream ends and magics fall on every place relative to the input buffer's end.
 void TstCompressedSource::takesManyJoinedStreamsWithPadding()
 {
-    QFETCH(Compression, compression);
+    QFETCH(Format, format);
     const QTemporaryDir folder;
     const auto piece = noise("piece", 1499);
-    const auto packed = pack(compression, piece);
+    const auto packed = pack(format, piece);
     QByteArray all;
     QByteArray expected;
     for (int i = 0; i < 400; ++i) {
@@ -221,7 +242,7 @@ void TstCompressedSource::takesManyJoinedStreamsWithPadding()
     }
     all += QByteArray(600'000, '\0') + packed;
     expected += piece;
-    const auto source = open(write(folder, all), compression);
+    const auto source = open(write(folder, all), format);
     QVERIFY(source);
     const auto outcome = readAll(*source, 65536);
     QVERIFY(!outcome.error);
@@ -236,10 +257,10 @@ void TstCompressedSource::findsAStreamAcrossTheEndOfItsBuffer_data()
 // The input buffer's end is a multiple of 64 KiB, whatever its size: the magic of a stream lies across it.
 void TstCompressedSource::findsAStreamAcrossTheEndOfItsBuffer()
 {
-    QFETCH(Compression, compression);
+    QFETCH(Format, format);
     const QTemporaryDir folder;
     const auto piece = noise("piece", 1499);
-    const auto packed = pack(compression, piece);
+    const auto packed = pack(format, piece);
     for (qsizetype before = 1; before < 7; ++before) {
         QByteArray all;
         QByteArray expected;
@@ -248,7 +269,7 @@ void TstCompressedSource::findsAStreamAcrossTheEndOfItsBuffer()
             all += QByteArray(at - all.size(), '\0') + packed;
             expected += piece;
         }
-        const auto source = open(write(folder, all), compression);
+        const auto source = open(write(folder, all), format);
         QVERIFY(source);
         const auto outcome = readAll(*source, 65536);
         QVERIFY(!outcome.error);
@@ -263,11 +284,11 @@ void TstCompressedSource::truncationAnywhereIsNeverAnEnd_data()
 
 void TstCompressedSource::truncationAnywhereIsNeverAnEnd()
 {
-    QFETCH(Compression, compression);
+    QFETCH(Format, format);
     const QTemporaryDir folder;
-    const auto packed = pack(compression, noise("cut", 300));
+    const auto packed = pack(format, noise("cut", 300));
     for (qsizetype length = 8; length < packed.size(); ++length) {
-        const auto source = open(write(folder, packed.first(length)), compression);
+        const auto source = open(write(folder, packed.first(length)), format);
         QVERIFY(source);
         const auto outcome = readAll(*source, 4096);
         QVERIFY2(outcome.error && outcome.error->code == ErrorCode::ImageTruncated,
@@ -278,16 +299,16 @@ void TstCompressedSource::truncationAnywhereIsNeverAnEnd()
 void TstCompressedSource::asksForMemoryInsteadOfCallingItDamage_data()
 {
     QTest::addColumn<QByteArray>("name");
-    QTest::addColumn<Compression>("compression");
-    QTest::newRow("xz dictionary of 1536 MiB") << QByteArray("big-dictionary.xz") << Compression::Xz;
-    QTest::newRow("zstd window of 2 GiB") << QByteArray("big-window.zst") << Compression::Zstd;
+    QTest::addColumn<Format>("format");
+    QTest::newRow("xz dictionary of 1536 MiB") << QByteArray("big-dictionary.xz") << Format::Xz;
+    QTest::newRow("zstd window of 2 GiB") << QByteArray("big-window.zst") << Format::Zstd;
 }
 
 void TstCompressedSource::asksForMemoryInsteadOfCallingItDamage()
 {
     QFETCH(QByteArray, name);
-    QFETCH(Compression, compression);
-    const auto refused = open(path(name.constData()), compression);
+    QFETCH(Format, format);
+    const auto refused = open(path(name.constData()), format);
     QVERIFY(refused);
     const auto refusal = readAll(*refused, 4096);
     QVERIFY(refusal.error);
@@ -296,7 +317,7 @@ void TstCompressedSource::asksForMemoryInsteadOfCallingItDamage()
     // Only address space: the pages of a window that the data never fill are not touched.
     auto limits = kLimits;
     limits.memory = Bytes{4096} * kMiB;
-    const auto taken = open(path(name.constData()), compression, limits);
+    const auto taken = open(path(name.constData()), format, limits);
     QVERIFY(taken);
     const auto outcome = readAll(*taken, 4096);
     QVERIFY(!outcome.error);
@@ -305,7 +326,7 @@ void TstCompressedSource::asksForMemoryInsteadOfCallingItDamage()
 
 void TstCompressedSource::saysTheErrorAgainWhenReadAgain()
 {
-    const auto source = open(path("trailing.xz"), Compression::Xz);
+    const auto source = open(path("trailing.xz"), Format::Xz);
     QVERIFY(source);
     const auto first = readAll(*source, 4096);
     const auto again = readAll(*source, 4096);
@@ -317,7 +338,7 @@ void TstCompressedSource::saysTheErrorAgainWhenReadAgain()
 
 void TstCompressedSource::failsWhenTheClaimedSizeIsWrong()
 {
-    const auto source = open(path("good.gz"), Compression::Gzip, kLimits, Bytes{100});
+    const auto source = open(path("good.gz"), Format::Gzip, kLimits, Bytes{100});
     QVERIFY(source);
     const auto outcome = readAll(*source, 4096);
     QVERIFY(outcome.error);
@@ -327,9 +348,9 @@ void TstCompressedSource::failsWhenTheClaimedSizeIsWrong()
 void TstCompressedSource::failsWhenTheFileChangesMeanwhile()
 {
     const QTemporaryDir folder;
-    const auto packed = pack(Compression::Gzip, payloadA());
+    const auto packed = pack(Format::Gzip, payloadA());
     const auto name = write(folder, packed);
-    const auto source = open(name, Compression::Gzip);
+    const auto source = open(name, Format::Gzip);
     QVERIFY(source);
     std::vector<std::byte> some(1000);
     QVERIFY(source->read(some).has_value());
@@ -344,7 +365,7 @@ void TstCompressedSource::failsWhenTheFileChangesMeanwhile()
 
 void TstCompressedSource::countsWhatItConsumed()
 {
-    const auto source = open(path("joined-padded.bz2"), Compression::Bzip2);
+    const auto source = open(path("joined-padded.bz2"), Format::Bzip2);
     QVERIFY(source);
     QCOMPARE(source->consumed(), Bytes{0});
     Bytes before = 0;
@@ -362,47 +383,52 @@ void TstCompressedSource::countsWhatItConsumed()
 void TstCompressedSource::tellsTheUnpackedSizeOnlyWhereExact_data()
 {
     QTest::addColumn<QByteArray>("name");
-    QTest::addColumn<Compression>("compression");
+    QTest::addColumn<Format>("format");
     QTest::addColumn<qlonglong>("size"); // -1 for unknown
     QTest::addColumn<bool>("checked");
     QTest::addColumn<int>("error"); // -1 for none
     const auto a = qlonglong{payloadA().size()};
     const auto both = a + qlonglong{payloadB().size()};
-    const auto row = [](const char* name, Compression compression, qlonglong size, bool checked,
+    const auto row = [](const char* name, Format format, qlonglong size, bool checked,
                         int error = -1) {
-        QTest::newRow(name) << QByteArray(name) << compression << size << checked << error;
+        QTest::newRow(name) << QByteArray(name) << format << size << checked << error;
     };
     constexpr auto kTruncated = static_cast<int>(ErrorCode::ImageTruncated);
     constexpr auto kCorrupt = static_cast<int>(ErrorCode::ImageCorrupt);
-    row("good.gz", Compression::Gzip, -1, true);
-    row("joined.gz", Compression::Gzip, -1, true);
-    row("good.bz2", Compression::Bzip2, -1, true);
-    row("good.xz", Compression::Xz, a, true);
-    row("joined.xz", Compression::Xz, both, true);
-    row("joined-padded.xz", Compression::Xz, both, true);
-    row("padded.xz", Compression::Xz, a, true);
-    row("no-check.xz", Compression::Xz, a, false);
-    row("truncated.xz", Compression::Xz, -1, true, kTruncated);
-    row("trailing.xz", Compression::Xz, -1, true, kCorrupt);
-    row("good.zst", Compression::Zstd, a, true);
-    row("joined.zst", Compression::Zstd, both, true);
-    row("no-size.zst", Compression::Zstd, -1, true);
-    row("skippable.zst", Compression::Zstd, -1, true);
-    row("no-check.zst", Compression::Zstd, -1, false);
-    row("padded.zst", Compression::Zstd, -1, true);
-    row("truncated.zst", Compression::Zstd, -1, true, kTruncated);
+    row("good.gz", Format::Gzip, -1, true);
+    row("joined.gz", Format::Gzip, -1, true);
+    row("good.bz2", Format::Bzip2, -1, true);
+    row("good.xz", Format::Xz, a, true);
+    row("joined.xz", Format::Xz, both, true);
+    row("joined-padded.xz", Format::Xz, both, true);
+    row("padded.xz", Format::Xz, a, true);
+    row("no-check.xz", Format::Xz, a, false);
+    row("truncated.xz", Format::Xz, -1, true, kTruncated);
+    row("trailing.xz", Format::Xz, -1, true, kCorrupt);
+    row("good.lz", Format::Lzip, a, true);
+    row("joined.lz", Format::Lzip, both, true);
+    row("padded.lz", Format::Lzip, -1, true);
+    row("good.lz4", Format::Lz4, -1, true);
+    row("good.lzma", Format::Lzma, -1, false);
+    row("good.zst", Format::Zstd, a, true);
+    row("joined.zst", Format::Zstd, both, true);
+    row("no-size.zst", Format::Zstd, -1, true);
+    row("skippable.zst", Format::Zstd, -1, true);
+    row("no-check.zst", Format::Zstd, -1, false);
+    row("padded.zst", Format::Zstd, -1, true);
+    row("truncated.zst", Format::Zstd, -1, true, kTruncated);
 }
 
 void TstCompressedSource::tellsTheUnpackedSizeOnlyWhereExact()
 {
     QFETCH(QByteArray, name);
-    QFETCH(Compression, compression);
+    QFETCH(Format, format);
     QFETCH(qlonglong, size);
     QFETCH(bool, checked);
     QFETCH(int, error);
     const auto file = ImageFile::open(path(name.constData()));
     QVERIFY(file.has_value());
-    const auto facts = packedFacts(**file, compression, kLimits, {});
+    const auto facts = packedFacts(whole(*file), format, kLimits, {});
     if (error >= 0) {
         QVERIFY(!facts);
         QCOMPARE(static_cast<int>(facts.error().code), error);
@@ -422,14 +448,14 @@ void TstCompressedSource::rawDeliversARangeAndFindsItCut()
     for (const std::size_t step : {std::size_t{1}, std::size_t{511}, std::size_t{4096}, kMiB}) {
         auto file = ImageFile::open(name);
         QVERIFY(file.has_value());
-        RawSource whole(*file, {.offset = 0, .length = 10'001});
+        RawSource whole({.file = *file, .range = {.offset = 0, .length = 10'001}});
         QVERIFY(readAll(whole, step).data == data);
-        RawSource part(*file, {.offset = 17, .length = 4096});
+        RawSource part({.file = *file, .range = {.offset = 17, .length = 4096}});
         const auto inside = readAll(part, step);
         QVERIFY(!inside.error);
         QVERIFY(inside.data == data.sliced(17, 4096));
         QCOMPARE(part.consumed(), part.fileSize());
-        RawSource beyond(*file, {.offset = 9000, .length = 4096});
+        RawSource beyond({.file = *file, .range = {.offset = 9000, .length = 4096}});
         const auto cut = readAll(beyond, step);
         QVERIFY(cut.error);
         QCOMPARE(cut.error->code, ErrorCode::ImageTruncated);
@@ -443,7 +469,7 @@ void TstCompressedSource::rawFailsWhenTheFileChangesMeanwhile()
     const auto name = write(folder, noise("raw", 10'001));
     auto opened = ImageFile::open(name);
     QVERIFY(opened.has_value());
-    RawSource source(*opened, {.offset = 0, .length = 10'001});
+    RawSource source({.file = *opened, .range = {.offset = 0, .length = 10'001}});
     QFile file(QFile::decodeName(name.c_str()));
     QVERIFY(file.open(QIODevice::Append));
     QCOMPARE(file.write("x"), 1);

@@ -21,7 +21,7 @@ inline ImageInfo pictureImage()
     ImageInfo image;
     image.path = "/home/ana/raspios-trixie-arm64.img.xz";
     image.file.size = 1'210'000'000;
-    image.compression = Compression::Xz;
+    image.layers = {{.format = Format::Xz}};
     image.unpackedSize = kPictureSize;
     image.table = PartitionTable::Mbr;
     image.partitions = {

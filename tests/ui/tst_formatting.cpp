@@ -129,10 +129,9 @@ void FormattingTest::summaryNamesPackingAndTable()
     ImageInfo image = test::pictureImage();
     QCOMPARE(imageSummary(image), u"5.87 GB image · 1.21 GB xz · MBR"_s);
     image.unpackedSize.reset();
-    image.container = Container::Tar;
+    image.layers.push_back({.format = Format::Tar, .member = "disk.img"});
     QVERIFY(imageSummary(image).contains(u"tar.xz"_s));
-    image.compression = Compression::None;
-    image.container = Container::None;
+    image.layers.clear();
     image.unpackedSize = 1'000'000'000;
     image.table = PartitionTable::None;
     image.fileSystem = "vfat";

@@ -606,7 +606,7 @@ void MainWindowTest::lateProbeResultsAreDropped()
     std::condition_variable go;
     bool released = false;
     WindowServices services;
-    services.probe = [&](const std::string& path, std::stop_token) -> Result<ImageInfo> {
+    services.probe = [&](const std::string& path, std::stop_token, const std::string&) -> Result<ImageInfo> {
         ImageInfo image = test::pictureImage();
         image.path = path;
         if (path.ends_with("slow.img")) {
