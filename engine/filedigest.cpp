@@ -64,7 +64,8 @@ Result<void> addAll(const ImageFile& file, std::span<Digest> digests, const std:
 } // namespace
 
 Result<std::vector<std::string>> digestFile(const ImageFile& file, std::span<const DigestKind> kinds,
-                                            std::stop_token stop, const std::function<void(Bytes)>& progress)
+                                            const std::stop_token& stop,
+                                            const std::function<void(Bytes)>& progress)
 {
     auto digests = startAll(kinds);
     if (!digests) {

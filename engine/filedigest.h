@@ -19,7 +19,7 @@ namespace burin {
 /// `stop` was requested; Internal for a kind that OpenSSL doesn't offer.
 [[nodiscard]] Result<std::vector<std::string>> digestFile(const ImageFile& file,
                                                           std::span<const DigestKind> kinds,
-                                                          std::stop_token stop,
+                                                          const std::stop_token& stop,
                                                           const std::function<void(Bytes)>& progress = {});
 
 } // namespace burin

@@ -198,10 +198,10 @@ std::optional<Candidate> ownCandidate(const std::string& name, const ImageName& 
             continue;
         }
         const auto suffix = std::string_view(name).substr(stem.size());
-        const auto known = std::ranges::find_if(
-            kOwnSuffixes, [&](const KindOfName& own) { return equalNoCase(own.name, suffix); });
-        if (known != kOwnSuffixes.end()) {
-            return Candidate{.name = name, .kind = known->kind, .own = true};
+        for (const auto& own : kOwnSuffixes) {
+            if (equalNoCase(own.name, suffix)) {
+                return Candidate{.name = name, .kind = own.kind, .own = true};
+            }
         }
     }
     return {};
