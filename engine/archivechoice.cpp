@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "archivechoice.h"
 
+#include "asciitext.h"
 #include "imageformat.h"
 
 #include <algorithm>
@@ -14,15 +15,6 @@ namespace {
 
 constexpr Bytes kLeastImage = 512;
 constexpr std::size_t kMostKept = 100; // more is no image download; the largest stay
-
-std::string lowerCase(std::string_view text)
-{
-    std::string lower(text);
-    std::ranges::transform(lower, lower.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    return lower;
-}
 
 bool endsWithAny(std::string_view name, auto suffixes)
 {

@@ -3,6 +3,7 @@
 #include "chunkpipeline.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace burin {
 
@@ -11,9 +12,6 @@ ChunkPipeline::ChunkPipeline(const FlashPlan& plan, ImageSource& source, BlockDe
     : m_plan(plan), m_source(source), m_device(device), m_monitor(monitor)
 {
     m_first.buffer = AlignedBuffer(plan.chunkSize);
-    if (plan.sha256) {
-        m_sha.emplace();
-    }
 }
 
 /// Fills a chunk with what comes next. False at the end of the image and on errors, which the monitor has.
@@ -51,6 +49,13 @@ bool ChunkPipeline::fill(Chunk& chunk)
 
 Result<void> ChunkPipeline::readFirst()
 {
+    if (m_plan.sha256) {
+        auto sha = Digest::create(DigestKind::Sha256);
+        if (!sha) {
+            return std::unexpected(std::move(sha.error()));
+        }
+        m_sha = std::move(*sha);
+    }
     auto result = m_monitor.run({[this] {
         if (fill(m_first)) {
             if (m_sha) {

@@ -4,9 +4,9 @@
 
 #include "alignedbuffer.h"
 #include "closablequeue.h"
+#include "digest.h"
 #include "flashjob.h"
 #include "jobmonitor.h"
-#include "sha256.h"
 
 #include <atomic>
 #include <functional>
@@ -39,7 +39,8 @@ public:
     ChunkPipeline(const FlashPlan& plan, ImageSource& source, BlockDevice& device, JobMonitor& monitor);
 
     /// Reads the first chunk, which stays in memory until the end. Before anything is done to the drive:
-    /// what is wrong with an image mostly shows in its first bytes. Errors: the source's, ImageEmpty.
+    /// what is wrong with an image mostly shows in its first bytes. Errors: the source's, ImageEmpty, and
+    /// Internal where there is no SHA-256.
     [[nodiscard]] Result<void> readFirst();
     [[nodiscard]] ChunkView first();
 
@@ -72,7 +73,7 @@ private:
     ClosableQueue<Chunk*> m_free;
     ClosableQueue<Chunk*> m_work;
     ClosableQueue<Chunk*> m_digest;
-    std::optional<Sha256> m_sha;
+    std::optional<Digest> m_sha;
     std::size_t m_nextIndex = 0; // of the reader
     std::optional<Bytes> m_imageSize;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "imageformat.h"
 
+#include "asciitext.h"
 #include "littleendian.h"
 
 #include <algorithm>
@@ -115,15 +116,6 @@ constexpr auto kSuffixes = std::to_array<Suffix>({
     {".qcow", Format::Qcow2}, {".vmdk", Format::Vmdk},  {".simg", Format::AndroidSparse},
     {".dmg", Format::Dmg},
 });
-
-std::string lowerCase(std::string_view text)
-{
-    std::string lower(text);
-    std::ranges::transform(lower, lower.begin(), [](unsigned char c) {
-        return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    });
-    return lower;
-}
 
 constexpr auto kNoImages = std::to_array<Magic>({
     {0, "%PDF-"sv, {}},
