@@ -49,23 +49,22 @@ bool ChunkPipeline::fill(Chunk& chunk)
 
 Result<void> ChunkPipeline::readFirst()
 {
-    if (m_plan.sha256) {
-        auto sha = Digest::create(DigestKind::Sha256);
-        if (!sha) {
-            return std::unexpected(std::move(sha.error()));
-        }
-        m_sha = std::move(*sha);
+    auto kinds = kindsOf(m_plan.sums);
+    if (m_plan.sha256 && !std::ranges::contains(kinds, DigestKind::Sha256)) {
+        kinds.push_back(DigestKind::Sha256);
     }
-    auto result = m_monitor.run({[this] {
+    auto digests = DigestSet::create(kinds);
+    if (!digests) {
+        return std::unexpected(std::move(digests.error()));
+    }
+    m_digests = std::move(*digests);
+    return m_monitor.run({[this] {
         if (fill(m_first)) {
-            if (m_sha) {
-                m_sha->add(m_first.view.data.first(m_first.view.imageBytes));
-            }
+            m_digests.add(m_first.view.data.first(m_first.view.imageBytes));
         } else if (m_imageSize == Bytes{0}) {
             m_monitor.fail({.code = ErrorCode::ImageEmpty});
         }
     }});
-    return result;
 }
 
 ChunkView ChunkPipeline::first()
@@ -81,9 +80,9 @@ void ChunkPipeline::readAll()
         if (!chunk || !fill(**chunk)) {
             break;
         }
-        (*chunk)->holders = m_sha ? 2 : 1;
+        (*chunk)->holders = m_digests.empty() ? 1 : 2;
         m_work.push(*chunk);
-        if (m_sha) {
+        if (!m_digests.empty()) {
             m_digest.push(*chunk);
         }
     }
@@ -118,10 +117,10 @@ Result<void> ChunkPipeline::run(const Work& work)
             }
         });
     }
-    if (m_sha) {
+    if (!m_digests.empty()) {
         workers.emplace_back([this] {
             while (const auto chunk = m_digest.pop(m_monitor.stopToken())) {
-                m_sha->add((*chunk)->view.data.first((*chunk)->view.imageBytes));
+                m_digests.add((*chunk)->view.data.first((*chunk)->view.imageBytes));
                 release(**chunk);
             }
         });
@@ -131,9 +130,9 @@ Result<void> ChunkPipeline::run(const Work& work)
     return result;
 }
 
-std::string ChunkPipeline::sha256()
+Result<std::vector<DigestResult>> ChunkPipeline::digests()
 {
-    return m_sha && m_imageSize ? m_sha->hex() : std::string();
+    return m_digests.results();
 }
 
 } // namespace burin

@@ -49,8 +49,8 @@ public:
 
     /// Set when the end of the image was seen.
     [[nodiscard]] std::optional<Bytes> imageSize() const { return m_imageSize; }
-    /// Once, at the end; empty if switched off.
-    [[nodiscard]] std::string sha256();
+    /// Once, when the end was seen: SHA-256 unless switched off, and the kinds of the plan's sums.
+    [[nodiscard]] Result<std::vector<DigestResult>> digests();
 
 private:
     struct Chunk {
@@ -73,7 +73,7 @@ private:
     ClosableQueue<Chunk*> m_free;
     ClosableQueue<Chunk*> m_work;
     ClosableQueue<Chunk*> m_digest;
-    std::optional<Digest> m_sha;
+    DigestSet m_digests;
     std::size_t m_nextIndex = 0; // of the reader
     std::optional<Bytes> m_imageSize;
 };

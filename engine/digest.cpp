@@ -91,4 +91,37 @@ std::string Digest::hex()
     return text;
 }
 
+Result<DigestSet> DigestSet::create(std::span<const DigestKind> kinds)
+{
+    DigestSet set;
+    for (const auto kind : kinds) {
+        auto digest = Digest::create(kind);
+        if (!digest) {
+            return std::unexpected(std::move(digest.error()));
+        }
+        set.m_kinds.push_back(kind);
+        set.m_digests.push_back(std::move(*digest));
+    }
+    return set;
+}
+
+void DigestSet::add(std::span<const std::byte> data)
+{
+    for (auto& digest : m_digests) {
+        digest.add(data);
+    }
+}
+
+Result<std::vector<DigestResult>> DigestSet::results()
+{
+    std::vector<DigestResult> all;
+    for (std::size_t i = 0; i < m_kinds.size(); ++i) {
+        all.push_back({.kind = m_kinds[i], .hex = m_digests[i].hex()});
+        if (all.back().hex.empty()) {
+            return failure(ErrorCode::Internal, std::string(nameOf(m_kinds[i])));
+        }
+    }
+    return all;
+}
+
 } // namespace burin

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct evp_md_ctx_st;
 
@@ -42,6 +43,30 @@ private:
 
     Context m_context;
     bool m_good = true;
+};
+
+struct DigestResult {
+    DigestKind kind = DigestKind::Sha256;
+    std::string hex{};
+
+    bool operator==(const DigestResult&) const = default;
+};
+
+/// Several digests of the same data.
+class DigestSet
+{
+public:
+    DigestSet() = default;
+    [[nodiscard]] static Result<DigestSet> create(std::span<const DigestKind> kinds);
+
+    [[nodiscard]] bool empty() const { return m_digests.empty(); }
+    void add(std::span<const std::byte> data);
+    /// In the order of the kinds; Internal (detail: the kind) if OpenSSL failed. Ends the digests.
+    [[nodiscard]] Result<std::vector<DigestResult>> results();
+
+private:
+    std::vector<DigestKind> m_kinds;
+    std::vector<Digest> m_digests;
 };
 
 } // namespace burin

@@ -14,21 +14,7 @@ namespace {
 
 constexpr std::size_t kStep = kMiB;
 
-Result<std::vector<Digest>> startAll(std::span<const DigestKind> kinds)
-{
-    std::vector<Digest> digests;
-    digests.reserve(kinds.size());
-    for (const auto kind : kinds) {
-        auto digest = Digest::create(kind);
-        if (!digest) {
-            return std::unexpected(std::move(digest.error()));
-        }
-        digests.push_back(std::move(*digest));
-    }
-    return digests;
-}
-
-Result<void> addAll(const ImageFile& file, std::span<Digest> digests, const std::stop_token& stop,
+Result<void> addAll(const ImageFile& file, DigestSet& digests, const std::stop_token& stop,
                     const std::function<void(Bytes)>& progress)
 {
     // Only advice; a file system that has no use for it is read all the same.
@@ -50,9 +36,7 @@ Result<void> addAll(const ImageFile& file, std::span<Digest> digests, const std:
         if (*got < want) {
             return failure(ErrorCode::ImageTruncated, 0, offset + *got);
         }
-        for (auto& digest : digests) {
-            digest.add(piece);
-        }
+        digests.add(piece);
         offset += want;
         if (progress) {
             progress(offset);
@@ -63,11 +47,11 @@ Result<void> addAll(const ImageFile& file, std::span<Digest> digests, const std:
 
 } // namespace
 
-Result<std::vector<std::string>> digestFile(const ImageFile& file, std::span<const DigestKind> kinds,
-                                            const std::stop_token& stop,
-                                            const std::function<void(Bytes)>& progress)
+Result<std::vector<DigestResult>> digestFile(const ImageFile& file, std::span<const DigestKind> kinds,
+                                             const std::stop_token& stop,
+                                             const std::function<void(Bytes)>& progress)
 {
-    auto digests = startAll(kinds);
+    auto digests = DigestSet::create(kinds);
     if (!digests) {
         return std::unexpected(std::move(digests.error()));
     }
@@ -77,14 +61,60 @@ Result<std::vector<std::string>> digestFile(const ImageFile& file, std::span<con
     if (auto same = file.checkUnchanged(); !same) {
         return std::unexpected(std::move(same.error()));
     }
-    std::vector<std::string> sums;
-    for (std::size_t i = 0; i < kinds.size(); ++i) {
-        sums.push_back((*digests)[i].hex());
-        if (sums.back().empty()) {
-            return failure(ErrorCode::Internal, std::string(nameOf(kinds[i])));
+    return digests->results();
+}
+
+FileDigester::FileDigester(std::vector<DigestKind> kinds) : m_kinds(std::move(kinds)) { }
+
+Result<void> FileDigester::restart()
+{
+    auto digests = DigestSet::create(m_kinds);
+    if (!digests) {
+        return std::unexpected(std::move(digests.error()));
+    }
+    m_digests = std::move(*digests);
+    m_results.reset();
+    return {};
+}
+
+Result<void> FileDigester::readAll(const ImageFile& file, const std::stop_token& stop)
+{
+    auto results = digestFile(file, m_kinds, stop);
+    if (!results) {
+        return std::unexpected(std::move(results.error()));
+    }
+    m_results = std::move(*results);
+    return {};
+}
+
+Result<void> FileDigester::finish()
+{
+    auto results = m_digests.results();
+    if (!results) {
+        return std::unexpected(std::move(results.error()));
+    }
+    m_results = std::move(*results);
+    return {};
+}
+
+DigestingSource::DigestingSource(std::unique_ptr<ImageSource> file, std::shared_ptr<FileDigester> digester)
+    : m_file(std::move(file)), m_digester(std::move(digester))
+{
+}
+
+Result<std::size_t> DigestingSource::read(std::span<std::byte> out)
+{
+    auto got = m_file->read(out);
+    if (got && !m_ended) {
+        m_digester->add(out.first(*got));
+        m_ended = *got < out.size();
+        if (m_ended) {
+            if (auto finished = m_digester->finish(); !finished) {
+                return std::unexpected(std::move(finished.error()));
+            }
         }
     }
-    return sums;
+    return got;
 }
 
 } // namespace burin

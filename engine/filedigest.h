@@ -4,8 +4,11 @@
 
 #include "digest.h"
 #include "imagefile.h"
+#include "imagesource.h"
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -13,13 +16,54 @@
 
 namespace burin {
 
-/// The digests of a file as it lies on the disk, in the order of `kinds`, lower-case hex, from one read.
+/// The digests of a file as it lies on the disk, in the order of `kinds`, from one read.
 /// `progress` is told the bytes read so far, in this thread. Errors: ImageTruncated if the file became
 /// shorter, ImageChanged if it is another than when it was opened, ImageUnreadable, with ECANCELED when
 /// `stop` was requested; Internal for a kind that OpenSSL doesn't offer.
-[[nodiscard]] Result<std::vector<std::string>> digestFile(const ImageFile& file,
-                                                          std::span<const DigestKind> kinds,
-                                                          const std::stop_token& stop,
-                                                          const std::function<void(Bytes)>& progress = {});
+[[nodiscard]] Result<std::vector<DigestResult>> digestFile(const ImageFile& file,
+                                                           std::span<const DigestKind> kinds,
+                                                           const std::stop_token& stop,
+                                                           const std::function<void(Bytes)>& progress = {});
+
+/// Takes the digests of a file while a job reads it, so that it isn't read twice.
+class FileDigester
+{
+public:
+    explicit FileDigester(std::vector<DigestKind> kinds);
+
+    /// Set once the whole file has passed.
+    [[nodiscard]] const std::optional<std::vector<DigestResult>>& results() const { return m_results; }
+
+    /// From the beginning again.
+    [[nodiscard]] Result<void> restart();
+    void add(std::span<const std::byte> data) { m_digests.add(data); }
+    [[nodiscard]] Result<void> finish();
+    /// Reads the file now: for containers, which a job doesn't read from the beginning to the end.
+    [[nodiscard]] Result<void> readAll(const ImageFile& file, const std::stop_token& stop);
+
+private:
+    std::vector<DigestKind> m_kinds;
+    DigestSet m_digests;
+    std::optional<std::vector<DigestResult>> m_results;
+};
+
+/// Shows a digester all that is read of a file.
+class DigestingSource final : public ImageSource
+{
+public:
+    DigestingSource(std::unique_ptr<ImageSource> file, std::shared_ptr<FileDigester> digester);
+
+    [[nodiscard]] Result<std::size_t> read(std::span<std::byte> out) override;
+    [[nodiscard]] std::optional<Bytes> unpackedSize() const override { return m_file->unpackedSize(); }
+    [[nodiscard]] Bytes consumed() const noexcept override { return m_file->consumed(); }
+    [[nodiscard]] Bytes fileSize() const noexcept override { return m_file->fileSize(); }
+    [[nodiscard]] Result<void> checkUnchanged() const override { return m_file->checkUnchanged(); }
+    void interrupt() noexcept override { m_file->interrupt(); }
+
+private:
+    std::unique_ptr<ImageSource> m_file;
+    std::shared_ptr<FileDigester> m_digester;
+    bool m_ended = false;
+};
 
 } // namespace burin

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "error.h"
+#include "imagesums.h"
 #include "units.h"
 
 #include <chrono>
@@ -59,6 +60,7 @@ struct FlashReport {
     std::vector<BadRange> badRanges{}; ///< in order of offset
     std::optional<Counterfeit> counterfeit{};
     std::string sha256{}; ///< of the unpacked image, hex; empty if switched off or not reached
+    std::optional<SumResult> sum{}; ///< what a published checksum said of the image
     unsigned retries = 0;
     std::chrono::nanoseconds writeTime{};
     std::chrono::nanoseconds flushTime{};

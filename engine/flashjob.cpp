@@ -47,8 +47,18 @@ protected:
         if (size && *size > m_device.size()) {
             return failure(ErrorCode::ImageTooLarge);
         }
+        // Of a container the file's digest is known already: one that is for the file decides at once.
+        if (m_plan.fileDigester && m_plan.fileDigester->results()) {
+            const auto early = judgeSums(m_plan.sums, *m_plan.fileDigester->results(), {});
+            if (early && !early->matches && isSumOfFile(early->sum, m_plan.imagePath)) {
+                m_report.sum = early;
+                return failure(ErrorCode::ImageCorrupt, std::string(nameOf(early->sum.kind)) + " sum");
+            }
+        }
         return m_pipeline.readFirst();
     }
+    /// When the whole image has been read: what the published sums say of it.
+    [[nodiscard]] Result<void> takeDigests();
     /// The report of a job that ended with this result; `good` is the verdict of one that nothing stopped.
     [[nodiscard]] FlashReport report(const Result<void>& result, Verdict good)
     {
@@ -87,6 +97,28 @@ protected:
 private:
     Clock::time_point m_began;
 };
+
+Result<void> Job::takeDigests()
+{
+    const auto ofImage = m_pipeline.digests();
+    if (!ofImage) {
+        return std::unexpected(ofImage.error());
+    }
+    for (const auto& digest : *ofImage) {
+        if (digest.kind == DigestKind::Sha256 && m_plan.sha256) {
+            m_report.sha256 = digest.hex;
+        }
+    }
+    std::span<const DigestResult> ofFile;
+    if (m_plan.fileDigester && m_plan.fileDigester->results()) {
+        ofFile = *m_plan.fileDigester->results();
+    }
+    m_report.sum = m_plan.sums.empty() ? m_plan.sum : judgeSums(m_plan.sums, ofFile, *ofImage);
+    if (m_report.sum && !m_report.sum->matches) {
+        return failure(ErrorCode::ImageCorrupt, std::string(nameOf(m_report.sum->sum.kind)) + " sum");
+    }
+    return {};
+}
 
 class FlashJob : public Job
 {
@@ -166,6 +198,9 @@ Result<void> FlashJob::writeImage()
         done = m_pipeline.run([this](const ChunkView& chunk) { writeChunk(chunk); });
     }
     m_report.writeTime = sinceBegin();
+    if (done && !m_monitor.cancelled()) {
+        done = takeDigests(); // before the first chunk: a drive with a wrong image never looks whole
+    }
     if (!done || m_monitor.cancelled()) {
         return done;
     }
@@ -193,9 +228,6 @@ Result<void> FlashJob::write()
     begin(Phase::Writing, m_source.unpackedSize());
     auto done = writeImage();
     m_report.bytesWritten = m_monitor.done();
-    if (done && !m_monitor.cancelled()) {
-        m_report.sha256 = m_pipeline.sha256();
-    }
     return done;
 }
 
@@ -226,7 +258,7 @@ public:
         m_report.verifyTime = sinceBegin();
         m_report.bytesVerified = m_monitor.done();
         if (result && !m_monitor.cancelled()) {
-            m_report.sha256 = m_pipeline.sha256();
+            result = takeDigests();
         }
         return report(result, Verdict::Verified);
     }

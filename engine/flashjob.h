@@ -3,6 +3,7 @@
 #pragma once
 
 #include "blockdevice.h"
+#include "filedigest.h"
 #include "flashevent.h"
 #include "imageprobe.h"
 #include "imagesource.h"
@@ -21,6 +22,12 @@ struct FlashPlan {
     unsigned buffers = 6;                          ///< of chunkSize each, that go round
     /// Where the image's own table says that it ends: one that ends before is ImageTruncated. 0: as it comes.
     Bytes leastSize = 0;
+    /// Published sums of the image. If none of them matches the file or the unpacked image, the job fails as
+    /// ImageCorrupt. Empty if there are none, or if one was found right before: `sum` says so then.
+    std::vector<KnownSum> sums{};
+    std::optional<SumResult> sum{};
+    std::string imagePath{};
+    std::shared_ptr<FileDigester> fileDigester{}; ///< of the file that the source reads; see openImage()
     Bytes threadingMemory = kSmallThreadingMemory; ///< for unpacking in several threads, see openImage()
 };
 

@@ -5,6 +5,7 @@
 #include "imageformat.h"
 #include "imagefile.h"
 #include "imagelayout.h"
+#include "imagesums.h"
 #include "streamsource.h"
 #include "tailchecksource.h"
 #include "unwrap.h"
@@ -126,6 +127,14 @@ Result<ImageInfo> probe(const std::string& path, const std::stop_token& stop, co
         return std::unexpected(seen.error());
     }
     addFileWarnings(info, member);
+    std::vector<std::string> inner;
+    for (const auto& layer : info.layers) {
+        if (!layer.member.empty()) {
+            inner.push_back(layer.member);
+        }
+    }
+    info.sums = findSums(path, inner);
+    info.signatures = findSignatures(path, inner);
     return info;
 }
 
@@ -139,7 +148,15 @@ std::unique_ptr<ImageSource> readable(UnwrappedImage image)
     return std::make_unique<TailCheckSource>(std::move(image.source), outer);
 }
 
-Result<std::unique_ptr<ImageSource>> open(const ImageInfo& info, Bytes threadingMemory)
+/// Whether a job reads the file from its beginning to its end, whatever is inside.
+bool isReadInOrder(const std::vector<ImageLayer>& layers)
+{
+    return !layers.empty() && kindOf(layers.front().format) == FormatKind::Stream;
+}
+
+Result<std::unique_ptr<ImageSource>> open(const ImageInfo& info, Bytes threadingMemory,
+                                          const std::shared_ptr<FileDigester>& digester,
+                                          const std::stop_token& stop)
 {
     auto opened = openRoot(info.path);
     if (!opened) {
@@ -148,7 +165,17 @@ Result<std::unique_ptr<ImageSource>> open(const ImageInfo& info, Bytes threading
     if (opened->identity != info.file) {
         return failure(ErrorCode::ImageChanged);
     }
+    // The digests of a bare image are the job's own.
+    if (digester && !info.layers.empty() && !isReadInOrder(info.layers)) {
+        const auto& file = std::get<FileRange>(opened->root).file;
+        if (auto read = digester->readAll(*file, stop); !read) {
+            return std::unexpected(std::move(read.error()));
+        }
+    }
     UnwrapOptions options = {.list = false, .limits = DecoderLimits::ofThisMachine(threadingMemory)};
+    if (isReadInOrder(info.layers)) {
+        options.digester = digester;
+    }
     for (const auto& layer : info.layers) {
         if (kindOf(layer.format) == FormatKind::Container) {
             options.members.push_back(layer.member);
@@ -193,9 +220,11 @@ try {
     return failure(ErrorCode::Internal, e.what());
 }
 
-Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info, Bytes threadingMemory)
+Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info, Bytes threadingMemory,
+                                               const std::shared_ptr<FileDigester>& digester,
+                                               const std::stop_token& stop)
 try {
-    return open(info, threadingMemory);
+    return open(info, threadingMemory, digester, stop);
 } catch (const std::exception& e) {
     return failure(ErrorCode::Internal, e.what());
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "error.h"
+#include "sumtext.h"
 #include "imagesource.h"
 #include "uniquefd.h"
 #include "units.h"
@@ -52,6 +53,7 @@ struct ImageCandidate {
     Bytes size = 0;
 };
 
+class FileDigester;
 enum class PartitionTable { None, Mbr, Gpt };
 
 /// Something that people should know before they write the image; the words are in ui/errortext.cpp.
@@ -92,6 +94,8 @@ struct ImageInfo {
     FileIdentity file;
     std::vector<ImageLayer> layers; ///< outermost first
     std::vector<ImageCandidate> candidates; ///< of the first container: all that may be meant, largest first
+    std::vector<KnownSum> sums;          ///< that files beside it hold for it
+    std::vector<std::string> signatures; ///< beside it; not checked
     std::optional<Bytes> unpackedSize;
     bool checked = false;  ///< the format has a check over every byte, so that damage is noticed
     Bytes claimedEnd = 0;  ///< where the table, or the volume, says that the image ends; 0: it doesn't
@@ -130,7 +134,10 @@ struct StreamedImage {
                                                Bytes threadingMemory = kSmallThreadingMemory);
 
 /// Opens the image that was probed for one reading. ImageChanged if the file is not the same any more.
-[[nodiscard]] Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info,
-                                                             Bytes threadingMemory = kSmallThreadingMemory);
+/// `digester`, if there is one, takes the digests of the file: while it is read, or, where a job doesn't read
+/// it from its beginning to its end (zip, 7z, virtual disks), at once, which `stop` ends.
+[[nodiscard]] Result<std::unique_ptr<ImageSource>>
+openImage(const ImageInfo& info, Bytes threadingMemory = kSmallThreadingMemory,
+          const std::shared_ptr<FileDigester>& digester = {}, const std::stop_token& stop = {});
 
 } // namespace burin

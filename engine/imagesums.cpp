@@ -336,4 +336,44 @@ std::vector<std::string> findSignatures(const std::string& imagePath, std::span<
     return found;
 }
 
+std::optional<SumResult> judgeSums(std::span<const KnownSum> sums, std::span<const DigestResult> ofFile,
+                                   std::span<const DigestResult> ofImage)
+{
+    const auto among = [](std::span<const DigestResult> digests, const KnownSum& sum) {
+        return std::ranges::any_of(digests, [&](const DigestResult& digest) {
+            return digest.kind == sum.kind && digest.hex == sum.hex;
+        });
+    };
+    for (const auto& sum : sums) {
+        const bool ofTheFile = among(ofFile, sum);
+        if (ofTheFile || among(ofImage, sum)) {
+            return SumResult{.sum = sum, .ofFile = ofTheFile, .matches = true};
+        }
+    }
+    for (const auto& sum : sums) {
+        const auto ofItsKind = [&](const DigestResult& digest) { return digest.kind == sum.kind; };
+        if (std::ranges::any_of(ofFile, ofItsKind) || std::ranges::any_of(ofImage, ofItsKind)) {
+            return SumResult{.sum = sum, .ofFile = false, .matches = false};
+        }
+    }
+    return {};
+}
+
+bool isSumOfFile(const KnownSum& sum, const std::string& imagePath)
+{
+    const auto baseOf = [](std::string_view path) { return path.substr(path.find_last_of("/\\") + 1); };
+    return !sum.fileName.empty() && baseOf(sum.fileName) == baseOf(imagePath);
+}
+
+std::vector<DigestKind> kindsOf(std::span<const KnownSum> sums)
+{
+    std::vector<DigestKind> kinds;
+    for (const auto& sum : sums) {
+        if (!std::ranges::contains(kinds, sum.kind)) {
+            kinds.push_back(sum.kind);
+        }
+    }
+    return kinds;
+}
+
 } // namespace burin

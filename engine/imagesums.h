@@ -4,6 +4,7 @@
 
 #include "sumtext.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,5 +29,24 @@ namespace burin {
 /// something from, and such sums files as are signed themselves. Nothing is checked.
 [[nodiscard]] std::vector<std::string> findSignatures(const std::string& imagePath,
                                                       std::span<const std::string> innerNames = {});
+
+/// What a published sum said of an image.
+struct SumResult {
+    KnownSum sum;
+    bool ofFile = false; ///< of the file as it is; else of the unpacked image, or not known of which
+    bool matches = false;
+};
+
+/// Whether one of `sums` is a digest of the file or of the unpacked image; else the first that differs.
+/// Nothing if there is no sum of a kind that was taken.
+[[nodiscard]] std::optional<SumResult> judgeSums(std::span<const KnownSum> sums,
+                                                 std::span<const DigestResult> ofFile,
+                                                 std::span<const DigestResult> ofImage);
+
+/// Whether a sum is by its name one of the file as it is, so that a file that differs is not the right one.
+[[nodiscard]] bool isSumOfFile(const KnownSum& sum, const std::string& imagePath);
+
+/// Each once, in order.
+[[nodiscard]] std::vector<DigestKind> kindsOf(std::span<const KnownSum> sums);
 
 } // namespace burin

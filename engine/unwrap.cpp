@@ -92,7 +92,16 @@ Unwrapper::Unwrapper(ImageRoot root, const UnwrapOptions& options) : m_options(o
         return;
     }
     m_open = std::get<FileRange>(root);
-    m_reopen = [place = *m_open] { return Result<Source>(std::make_unique<RawSource>(place)); };
+    m_reopen = [place = *m_open, digester = options.digester]() -> Result<Source> {
+        Source raw = std::make_unique<RawSource>(place);
+        if (!digester) {
+            return raw;
+        }
+        if (auto ready = digester->restart(); !ready) {
+            return std::unexpected(std::move(ready.error()));
+        }
+        return std::make_unique<DigestingSource>(std::move(raw), digester);
+    };
     m_source = std::make_unique<PeekSource>(std::make_unique<RawSource>(*m_open));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "decoder.h"
+#include "filedigest.h"
 #include "filerange.h"
 #include "imageprobe.h"
 #include "peeksource.h"
@@ -31,6 +32,7 @@ struct UnwrapOptions {
     std::vector<std::string> members{};
     bool list = true; ///< fill in UnwrappedImage::candidates also where `members` names one
     DecoderLimits limits;
+    std::shared_ptr<FileDigester> digester{}; ///< is shown the bytes of the file as they are read
     std::stop_token stop{};
 };
 

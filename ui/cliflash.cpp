@@ -46,6 +46,10 @@ void addSharedOptions(QCommandLineParser& parser)
                        {u"loop"_s, Words::tr("DRIVE may be a loop device.")},
                        {u"file"_s, Words::tr("DRIVE is a regular file that stands for a drive.")},
                        {u"entry"_s, Words::tr("The file in a zip, 7z or tar that is the image."), u"NAME"_s},
+                       {u"sha256"_s, Words::tr("The published SHA-256 of the file or of the unpacked image."),
+                        u"HEX"_s},
+                       {u"sum"_s, Words::tr("The same for any of MD5, SHA-1, SHA-256, SHA-512."), u"HEX"_s},
+                       {u"no-sums"_s, Words::tr("Don't look at the checksum files beside the image.")},
                        {u"no-sha256"_s, Words::tr("Leave out the image's SHA-256.")}});
 }
 
@@ -91,6 +95,24 @@ bool hasToBePicked(const QCommandLineParser& parser, const ImageInfo& image, int
     return true;
 }
 
+/// The sums to compare the image with: the one that was typed, else those beside the image.
+bool takeSums(const QCommandLineParser& parser, Choice& choice, int& status)
+{
+    FlashRequest& request = choice.request;
+    const QString typed = parser.value(u"sha256"_s) + parser.value(u"sum"_s);
+    if (!typed.isEmpty()) {
+        const auto sum = parsePasted(typed.toStdString());
+        if (!sum || (parser.isSet(u"sha256"_s) && sum->kind != DigestKind::Sha256)) {
+            status = usageError(Words::tr("'%1' is no checksum").arg(typed));
+            return false;
+        }
+        request.plan.sums = {*sum};
+    } else if (!parser.isSet(u"no-sums"_s)) {
+        request.plan.sums = request.image.sums;
+    }
+    return true;
+}
+
 /// Finds out what IMAGE and DRIVE are. False: refused, with `status` to return.
 bool choose(const QCommandLineParser& parser, Choice& choice, int& status)
 {
@@ -107,6 +129,9 @@ bool choose(const QCommandLineParser& parser, Choice& choice, int& status)
         return false;
     }
     if (hasToBePicked(parser, choice.request.image, status)) {
+        return false;
+    }
+    if (!takeSums(parser, choice, status)) {
         return false;
     }
     ListOptions options{.loops = parser.isSet(u"loop"_s), .files = {}};

@@ -8,6 +8,7 @@
 
 #include <QCommandLineParser>
 #include <QFile>
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
 
@@ -41,6 +42,13 @@ QJsonObject toJson(const ImageInfo& info)
                                       {u"file_system"_s, QString::fromStdString(partition.fileSystem)},
                                       {u"type"_s, QString::fromStdString(partition.type)}});
     }
+    QJsonArray sums;
+    for (const auto& sum : info.sums) {
+        sums.append(QJsonObject{{u"kind"_s, QString::fromUtf8(nameOf(sum.kind))},
+                                {u"hex"_s, QString::fromStdString(sum.hex)},
+                                {u"name"_s, QFile::decodeName(sum.fileName.c_str())},
+                                {u"origin"_s, QFile::decodeName(sum.origin.c_str())}});
+    }
     QJsonArray layers;
     for (const auto& layer : info.layers) {
         QJsonObject facts{{u"format"_s, QString::fromUtf8(nameOf(layer.format))}};
@@ -64,6 +72,7 @@ QJsonObject toJson(const ImageInfo& info)
         {u"layers"_s, layers},
         {u"candidates"_s, candidates},
         {u"checked"_s, info.checked},
+        {u"checksums"_s, sums},
         {u"size"_s, info.unpackedSize ? QJsonValue(static_cast<qint64>(*info.unpackedSize)) : QJsonValue()},
         {u"table"_s, word(info.table)},
         {u"iso_hybrid"_s, info.isoHybrid},
@@ -88,6 +97,13 @@ QString toText(const ImageInfo& info)
     text += u"  check      "_s + checkText(info) + u'\n';
     if (!info.label.empty()) {
         text += Words::tr("  label      %1\n").arg(QString::fromStdString(info.label));
+    }
+    for (const auto& sum : info.sums) {
+        text += Words::tr("  checksum   %1 (compared when it is written)\n").arg(sumName(sum));
+    }
+    for (const auto& signature : info.signatures) {
+        text += Words::tr("  signature  %1 (not checked)\n")
+                    .arg(QFileInfo(QFile::decodeName(signature.c_str())).fileName());
     }
     int number = 0;
     for (const auto& partition : info.partitions) {

@@ -198,6 +198,14 @@ ErrorText errorText(const FlashError& error, const ErrorContext& context)
         title = Words::tr("That is a folder");
         text = Words::tr("“%1” is a folder. Choose the image file inside it.").arg(context.image);
     }
+    if (error.code == ErrorCode::ImageCorrupt && !context.sum.isEmpty()) {
+        title = Words::tr("The image is not the published one");
+        text = Words::tr("“%1” differs from %2: it is damaged or another version. Download it again.")
+                   .arg(context.image, context.sum);
+        if (context.driveTouched) {
+            text += u' ' + Words::tr("The drive must not be used.");
+        }
+    }
     return {.title = title, .text = text + u' ' + stateText(error, context), .details = detailsText(error)};
 }
 

@@ -23,16 +23,28 @@ FlashReport failedBefore(FlashError error)
     return report;
 }
 
+FlashReport cancelledBefore()
+{
+    FlashReport report;
+    report.verdict = Verdict::Cancelled;
+    return report;
+}
+
 /// Opens both ends, runs the job and closes them. In the job's thread.
 FlashReport runJob(const FlashRequest& request, const FlashController::OpenDrive& openDrive,
                    const Observer& observer, const FlashControl& control)
 {
     observer({.at = Clock::now(), .what = PhaseStarted{.phase = Phase::Preparing}});
     std::shared_ptr<ImageSource> image = request.stream;
+    FlashPlan plan = request.plan;
+    plan.imagePath = request.image.path;
     if (!image) {
-        auto opened = openImage(request.image, request.plan.threadingMemory);
+        if (!plan.sums.empty()) {
+            plan.fileDigester = std::make_shared<FileDigester>(kindsOf(plan.sums));
+        }
+        auto opened = openImage(request.image, plan.threadingMemory, plan.fileDigester, control.cancel);
         if (!opened) {
-            return failedBefore(opened.error());
+            return control.cancel.stop_requested() ? cancelledBefore() : failedBefore(opened.error());
         }
         image = std::move(*opened);
     }
@@ -43,16 +55,14 @@ FlashReport runJob(const FlashRequest& request, const FlashController::OpenDrive
     const auto device = openDrive(
         {.drive = request.drive, .write = !request.verifyOnly, .keptFiles = std::move(keptFiles)}, control.cancel);
     if (control.cancel.stop_requested()) {
-        FlashReport report;
-        report.verdict = Verdict::Cancelled;
-        return report;
+        return cancelledBefore();
     }
     if (!device) {
         return failedBefore(device.error());
     }
     const SleepInhibitor inhibitor("Writing and verifying " + driveName(request.drive));
     const auto run = request.verifyOnly ? runVerify : runFlash;
-    return run(request.plan, *image, **device, observer, control);
+    return run(plan, *image, **device, observer, control);
 }
 
 } // namespace

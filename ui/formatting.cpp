@@ -6,6 +6,8 @@
 #include "engine/imageformat.h"
 #include "words.h"
 
+#include <QFile>
+#include <QFileInfo>
 #include <QLocale>
 
 #include <algorithm>
@@ -275,6 +277,23 @@ QString driveSubtitle(const DriveInfo& drive)
     parts << busText(drive) << contentsText(drive);
     parts.removeAll(QString());
     return parts.join(u" · "_s);
+}
+
+QString sumName(const KnownSum& sum)
+{
+    const QString kind = QString::fromUtf8(nameOf(sum.kind));
+    const QString origin = QFileInfo(QFile::decodeName(QByteArray::fromStdString(sum.origin))).fileName();
+    return origin.isEmpty() ? Words::tr("the %1 that was given").arg(kind)
+                            : Words::tr("the %1 in %2").arg(kind, origin);
+}
+
+QString sumText(const SumResult& result)
+{
+    if (!result.matches) {
+        return Words::tr("differs from %1").arg(sumName(result.sum));
+    }
+    return result.ofFile ? Words::tr("the file matches %1").arg(sumName(result.sum))
+                         : Words::tr("the image matches %1").arg(sumName(result.sum));
 }
 
 QString checkText(const ImageInfo& image)

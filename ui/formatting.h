@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/imageprobe.h"
+#include "engine/imagesums.h"
 #include "engine/units.h"
 #include "platform/driveinfo.h"
 
@@ -34,6 +35,10 @@ namespace burin {
 [[nodiscard]] QString driveSubtitle(const DriveInfo& drive);
 /// "5.87 GB image · 1.21 GB xz · MBR"
 [[nodiscard]] QString imageSummary(const ImageInfo& image);
+/// "SHA-256 in SHA256SUMS", "the pasted SHA-256".
+[[nodiscard]] QString sumName(const KnownSum& sum);
+/// What a published sum said: "matches the SHA-256 in SHA256SUMS".
+[[nodiscard]] QString sumText(const SumResult& result);
 /// Whether damage to the file would be noticed by its format.
 [[nodiscard]] QString checkText(const ImageInfo& image);
 

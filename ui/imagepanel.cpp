@@ -136,6 +136,12 @@ QWidget* ImagePanel::makeImagePage()
     m_check = new ToneLabel(ToneLabel::Tone::Muted, 0.93, QFont::Normal, facts);
     m_check->setObjectName(u"imageCheck"_s);
     m_check->setWordWrap(true);
+    m_ignore = new QPushButton(tr("Write it all the &same"), facts);
+    m_ignore->setObjectName(u"ignoreSumButton"_s);
+    m_ignore->setProperty("small", true);
+    m_ignore->setAutoDefault(true);
+    connect(m_ignore, &QPushButton::clicked, this, &ImagePanel::ignoreSums);
+    connect(&m_sums, &SumChecker::changed, this, &ImagePanel::showSums);
     m_change = new QPushButton(tr("Chan&ge…"), facts);
     m_change->setObjectName(u"changeButton"_s);
     m_change->setProperty("small", true);
@@ -149,6 +155,7 @@ QWidget* ImagePanel::makeImagePage()
     layout->insertWidget(3, m_warning);
     layout->insertWidget(4, m_member);
     layout->addWidget(m_check);
+    layout->addWidget(m_ignore, 0, Qt::AlignLeft);
     layout->insertSpacing(2, 4);
     layout->insertSpacing(4, 2);
     layout->addStretch(1);
@@ -178,6 +185,7 @@ void ImagePanel::open(const QString& path, const std::string& member)
     const quint64 turn = ++m_turn;
     m_probing = true;
     m_image.reset();
+    m_sums.stop();
     m_dropTitle->setText(tr("Looking at the image…"));
     m_dropText->setText(QFileInfo(path).fileName());
     m_dropText->setToolTip(path.toHtmlEscaped());
@@ -218,10 +226,55 @@ void ImagePanel::showImage(const ImageInfo& image)
     }
     m_warning->setText(warnings.join(u'\n'));
     m_warning->setVisible(!warnings.isEmpty());
-    m_check->setText(checkText(image));
+    m_sums.start(image);
     showCandidates(image);
     m_pages->setCurrentIndex(1);
     Q_EMIT imageChanged();
+}
+
+void ImagePanel::showSums()
+{
+    if (!m_image) {
+        return;
+    }
+    const SumChecker::State state = m_sums.state();
+    QString text = checkText(*m_image);
+    auto tone = ToneLabel::Tone::Muted;
+    if (state == SumChecker::State::Running) {
+        text = tr("Comparing with %1: %2")
+                   .arg(sumName(m_image->sums.front()), formatPercent(m_sums.fraction()));
+    } else if (state == SumChecker::State::Matches) {
+        text = u"✓ "_s + sumText(*m_sums.result());
+        tone = ToneLabel::Tone::Good;
+    } else if (state == SumChecker::State::Differs) {
+        text = u"✗ "_s
+            + tr("The file %1. It is damaged or another version: download it again.").arg(sumText(*m_sums.result()));
+        tone = ToneLabel::Tone::Bad;
+    } else if (!m_image->sums.empty()) {
+        text = tr("%1 is compared while writing").arg(sumName(m_image->sums.front()));
+    }
+    m_check->setText(text);
+    m_check->setTone(tone);
+    m_ignore->setVisible(state == SumChecker::State::Differs);
+    if (state != m_shownSums) {
+        m_shownSums = state;
+        Q_EMIT sumsChanged();
+    }
+}
+
+void ImagePanel::setSum(const KnownSum& sum)
+{
+    if (m_image && !m_locked) {
+        m_image->sums = {sum};
+        m_sums.start(*m_image);
+    }
+}
+
+void ImagePanel::ignoreSums()
+{
+    m_image->sums.clear();
+    m_sums.stop();
+    m_change->setFocus();
 }
 
 void ImagePanel::showCandidates(const ImageInfo& image)
@@ -282,6 +335,9 @@ QString ImagePanel::message() const
 void ImagePanel::setLocked(bool locked)
 {
     m_locked = locked;
+    if (locked && m_sums.state() == SumChecker::State::Running) {
+        m_sums.stop(); // the job compares, in the same pass
+    }
     m_choose->setEnabled(!locked);
     m_change->setEnabled(!locked);
     m_member->setEnabled(!locked);

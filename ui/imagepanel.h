@@ -4,6 +4,7 @@
 
 #include "card.h"
 #include "engine/imageprobe.h"
+#include "sumchecker.h"
 
 #include <functional>
 #include <optional>
@@ -37,6 +38,9 @@ public:
     void setLocked(bool locked); ///< while a job runs
     [[nodiscard]] const std::optional<ImageInfo>& image() const { return m_image; }
     [[nodiscard]] QString message() const;
+    /// The sum that a person pasted, in place of those beside the image.
+    void setSum(const KnownSum& sum);
+    [[nodiscard]] const SumChecker& sums() const { return m_sums; }
     [[nodiscard]] bool isProbing() const { return m_probing; }
 
 Q_SIGNALS:
@@ -44,6 +48,8 @@ Q_SIGNALS:
     void chooseRequested();
     /// Another image, or none any more.
     void imageChanged();
+    /// What the published sums say of the image.
+    void sumsChanged();
 
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -58,6 +64,8 @@ private:
     void take(quint64 turn, const QString& path, const Result<ImageInfo>& result);
     void setHovered(bool hovered);
     void makeRoomForText();
+    void showSums();
+    void ignoreSums();
     void showCandidates(const ImageInfo& image);
     void pickMember(int index);
 
@@ -79,7 +87,10 @@ private:
     PartitionBar* m_bar = nullptr;
     ToneLabel* m_warning = nullptr;
     QComboBox* m_member = nullptr; ///< where a container holds several images
+    SumChecker m_sums;
+    SumChecker::State m_shownSums = SumChecker::State::None;
     ToneLabel* m_check = nullptr;
+    QPushButton* m_ignore = nullptr; ///< goes on with an image that differs from its sum
     ToneLabel* m_coverage = nullptr;
 };
 

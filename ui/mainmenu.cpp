@@ -37,6 +37,8 @@ MainMenu::MainMenu(QMenuBar& bar)
     openImage = add(file, Words::tr("&Open image…"), u"openImage"_s, QKeySequence(Qt::CTRL | Qt::Key_O));
     recent = file.addMenu(Words::tr("&Recent images"));
     file.addSeparator();
+    pasteSum = add(file, Words::tr("Compare with a &checksum…"), u"pasteSum"_s);
+    file.addSeparator();
     saveReport = add(file, Words::tr("&Save report…"), u"saveReport"_s, QKeySequence(Qt::CTRL | Qt::Key_S));
     file.addSeparator();
     quit = add(file, Words::tr("&Quit"), u"quit"_s, QKeySequence(Qt::CTRL | Qt::Key_Q));

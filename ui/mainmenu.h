@@ -14,6 +14,7 @@ struct MainMenu {
 
     QAction* openImage;
     QMenu* recent;
+    QAction* pasteSum;
     QAction* saveReport;
     QAction* quit;
     QAction* verify;

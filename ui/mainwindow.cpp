@@ -15,6 +15,7 @@
 #include <QCloseEvent>
 #include <QFile>
 #include <QFileDialog>
+#include <QInputDialog>
 #include <QFileInfo>
 #include <QMenu>
 #include <QMenuBar>
@@ -114,6 +115,8 @@ void MainWindow::connectMenu()
 {
     connect(m_menu.openImage, &QAction::triggered, this, &MainWindow::chooseImage);
     connect(m_menu.recent, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
+    connect(m_menu.pasteSum, &QAction::triggered, this, &MainWindow::askForSum);
+    connect(m_panel, &ImagePanel::sumsChanged, this, &MainWindow::refresh);
     connect(m_menu.saveReport, &QAction::triggered, this, &MainWindow::askForReportFile);
     connect(m_menu.quit, &QAction::triggered, this, &QWidget::close);
     connect(m_menu.verify, &QAction::triggered, this, [this] {
@@ -220,6 +223,23 @@ void MainWindow::chooseImage()
     dialog->open();
 }
 
+void MainWindow::askForSum()
+{
+    auto* dialog = new QInputDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Compare with a checksum"));
+    dialog->setLabelText(tr("Paste the MD5, SHA-1, SHA-256 or SHA-512 that was published for the image:"));
+    connect(dialog, &QInputDialog::textValueSelected, this, [this](const QString& text) {
+        if (const auto sum = parsePasted(text.toStdString())) {
+            m_panel->setSum(*sum);
+        } else {
+            m_notice = tr("That is no checksum. One has 32, 40, 64 or 128 digits from 0 to f.");
+            refresh();
+        }
+    });
+    dialog->open();
+}
+
 void MainWindow::imageChanged()
 {
     if (m_job && m_job->report) {
@@ -311,10 +331,17 @@ void MainWindow::refresh()
     refreshFooter();
     const bool ready = m_panel->image() && m_picker->drives().chosen() != nullptr;
     m_menu.openImage->setEnabled(!running);
+    m_menu.pasteSum->setEnabled(!running && m_panel->image());
     m_menu.recent->setEnabled(!running);
     m_menu.verify->setEnabled(!running && ready);
     m_menu.eject->setEnabled(!running && m_picker->drives().chosen() != nullptr);
     m_menu.saveReport->setEnabled(m_job && m_job->report);
+}
+
+/// An image that is not the published one is not written, unless a person says so.
+bool MainWindow::isUsable() const
+{
+    return m_panel->image() && m_panel->sums().state() != SumChecker::State::Differs;
 }
 
 void MainWindow::refreshIdle()
@@ -334,7 +361,7 @@ void MainWindow::refreshIdle()
     }
     m_chart->setHeadline(tr("Throughput"), detail);
     m_chart->setMessage(m_notice.isEmpty() ? message : m_notice);
-    m_footer->setReady(drive != nullptr && image.has_value());
+    m_footer->setReady(drive != nullptr && isUsable());
 }
 
 void MainWindow::refreshJob(const FlashState& job)

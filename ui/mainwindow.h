@@ -70,6 +70,8 @@ private:
     void saveSettings() const;
 
     void chooseImage();
+    void askForSum();
+    [[nodiscard]] bool isUsable() const;
     void imageChanged();
     void driveChosen();
     void fillRecent();

@@ -21,7 +21,7 @@ void MainWindow::confirmFlash()
 {
     const DriveInfo* drive = m_picker->drives().chosen();
     const auto& image = m_panel->image();
-    if (drive == nullptr || !image || m_controller.isRunning() || m_sheet) {
+    if (drive == nullptr || !isUsable() || m_controller.isRunning() || m_sheet) {
         return;
     }
     auto* confirm = new ConfirmSheet(*image, *drive, this);
@@ -49,6 +49,11 @@ void MainWindow::startJob(const ImageInfo& image, const DriveInfo& drive, bool v
     // One that is known to be short was confirmed as such.
     const bool isShort = std::ranges::contains(request.image.warnings, ImageWarning::ShorterThanItsTable);
     request.plan.leastSize = verifyOnly || isShort ? 0 : request.image.claimedEnd;
+    if (m_panel->sums().state() == SumChecker::State::Matches) {
+        request.plan.sum = m_panel->sums().result(); // of the same file: the job compares its identity
+    } else {
+        request.plan.sums = request.image.sums;
+    }
     m_tick.start();
     m_controller.start(request);
     showJob(m_controller.request(), m_controller.state());

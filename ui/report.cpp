@@ -144,7 +144,8 @@ ErrorContext errorContext(const FlashRequest& request, const FlashReport& report
             .drive = QString::fromStdString(driveName(request.drive)),
             .imageSize = report.imageSize.value_or(request.image.unpackedSize.value_or(0)),
             .driveSize = request.drive.size,
-            .driveTouched = report.driveTouched};
+            .driveTouched = report.driveTouched,
+            .sum = report.sum && !report.sum->matches ? sumName(report.sum->sum) : QString()};
 }
 
 QJsonObject reportToJson(const FlashRequest& request, const FlashState& state)
@@ -178,6 +179,14 @@ QJsonObject reportToJson(const FlashRequest& request, const FlashState& state)
     if (report.error) {
         object.insert(u"error"_s, errorToJson(*report.error, errorContext(request, report)));
     }
+    if (report.sum) {
+        object.insert(u"checksum"_s,
+                      QJsonObject{{u"kind"_s, QString::fromUtf8(nameOf(report.sum->sum.kind))},
+                                  {u"hex"_s, QString::fromStdString(report.sum->sum.hex)},
+                                  {u"origin"_s, QFile::decodeName(QByteArray::fromStdString(report.sum->sum.origin))},
+                                  {u"of"_s, report.sum->ofFile ? u"file"_s : u"image"_s},
+                                  {u"matches"_s, report.sum->matches}});
+    }
     if (report.counterfeit) {
         object.insert(u"counterfeit"_s,
                       QJsonObject{{u"likely_size"_s, number(report.counterfeit->likelySize)},
@@ -194,6 +203,9 @@ QString reportToText(const FlashRequest& request, const FlashState& state)
     text += Words::tr("  image      %1 (%2)").arg(fileName(request), imageSummary(request.image)) + u'\n';
     if (!report.sha256.empty()) {
         text += Words::tr("  SHA-256    %1").arg(QString::fromStdString(report.sha256)) + u'\n';
+    }
+    if (report.sum) {
+        text += Words::tr("  checksum   %1").arg(sumText(*report.sum)) + u'\n';
     }
     text += Words::tr("  drive      %1, %2")
                 .arg(driveTitle(request.drive), QString::fromStdString(request.drive.path))
@@ -249,6 +261,9 @@ ExitStatus exitStatus(const FlashReport& report)
         break;
     }
     const bool ofTheImage = report.error && report.error->code <= ErrorCode::ImageGrewPastDrive;
+    if (report.driveTouched && report.sum && !report.sum->matches) {
+        return ExitStatus::VerifyFailed;
+    }
     if (ofTheImage && !report.driveTouched) {
         return ExitStatus::Refused; // a verify that found the image, not the drive, to be bad
     }
