@@ -6,6 +6,7 @@ burin_test(tst_throughput engine burin_engine)
 # image side
 burin_test(tst_compressedsource engine burin_engine BZip2::BZip2 PkgConfig::LZMA PkgConfig::ZSTD PkgConfig::ZLIB)
 burin_test(tst_archivesource engine burin_engine)
+burin_test(tst_httpsource engine burin_engine Qt6::Network)
 burin_test(tst_imageprobe engine burin_engine)
 burin_test(tst_fdblockdevice engine burin_engine)
 set_tests_properties(tst_fdblockdevice PROPERTIES RESOURCE_LOCK loops)
