@@ -37,6 +37,10 @@ namespace burin {
     return std::ranges::equal(
         a, b, {}, [](char c) { return lowerCase(c); }, [](char c) { return lowerCase(c); });
 }
+[[nodiscard]] inline bool startsWithNoCase(std::string_view text, std::string_view start)
+{
+    return text.size() >= start.size() && equalNoCase(text.substr(0, start.size()), start);
+}
 [[nodiscard]] inline bool endsWithNoCase(std::string_view text, std::string_view end)
 {
     return text.size() >= end.size() && equalNoCase(text.substr(text.size() - end.size()), end);

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "imageprobe.h"
 
-#include "imageformat.h"
+#include "asciitext.h"
+#include "httpsource.h"
 #include "imagefile.h"
+#include "imageformat.h"
 #include "imagelayout.h"
 #include "imagesums.h"
 #include "streamsource.h"
@@ -24,6 +26,9 @@ constexpr Bytes kLeastImage = 512; // a boot record; less is some other file
 
 std::string_view fileName(std::string_view path)
 {
+    if (isUrl(path)) {
+        path = path.substr(0, path.find_first_of("?#"));
+    }
     return path.substr(path.rfind('/') + 1);
 }
 
@@ -63,7 +68,7 @@ void addFileWarnings(ImageInfo& info, const std::string& member)
     if (info.candidates.size() > 1 && member.empty()) {
         info.warnings.push_back(ImageWarning::ManyMembers);
     }
-    if (endsWithAny(info.path, kUnfinished)) {
+    if (endsWithAny(fileName(info.path), kUnfinished)) {
         info.warnings.push_back(ImageWarning::UnfinishedDownload);
     } else if (hasOtherSuffix(fileName(info.path), info.layers)) {
         info.warnings.push_back(ImageWarning::OtherSuffix);
@@ -91,24 +96,50 @@ Result<void> look(ImageInfo& info, UnwrappedImage& image, bool mayReadOn, const 
 }
 
 struct OpenedRoot {
-    ImageRoot root;
     FileIdentity identity;
+    bool endIsMarked = true;
+    ImageRoot root;
 };
 
-Result<OpenedRoot> openRoot(const std::string& path)
+Result<OpenedRoot> openUrl(const std::string& url, const std::optional<FileIdentity>& expected,
+                           const std::stop_token& stop)
 {
+    std::optional<HttpIdentity> same;
+    if (expected) {
+        same = HttpIdentity{.size = expected->size == 0 ? std::nullopt : std::optional(expected->size),
+                            .validator = expected->validator};
+    }
+    auto source = HttpSource::open(url, same, {}, stop);
+    if (!source) {
+        return std::unexpected(source.error());
+    }
+    const auto& found = (*source)->identity();
+    return OpenedRoot{.identity = {.size = found.size.value_or(0), .validator = found.validator},
+                      .endIsMarked = (*source)->endIsMarked(),
+                      .root = std::move(*source)};
+}
+
+Result<OpenedRoot> openRoot(const std::string& path, const std::optional<FileIdentity>& expected,
+                            const std::stop_token& stop)
+{
+    if (isUrl(path)) {
+        return openUrl(path, expected, stop);
+    }
     auto file = ImageFile::open(path);
     if (!file) {
         return std::unexpected(file.error());
     }
     const auto identity = (*file)->identity();
-    return OpenedRoot{.root = FileRange{.file = std::move(*file), .range = {.length = identity.size}},
-                      .identity = identity};
+    if (expected && identity != *expected) {
+        return failure(ErrorCode::ImageChanged);
+    }
+    return OpenedRoot{.identity = identity,
+                      .root = FileRange{.file = std::move(*file), .range = {.length = identity.size}}};
 }
 
 Result<ImageInfo> probe(const std::string& path, const std::stop_token& stop, const std::string& member)
 {
-    auto opened = openRoot(path);
+    auto opened = openRoot(path, {}, stop);
     if (!opened) {
         return std::unexpected(opened.error());
     }
@@ -127,6 +158,12 @@ Result<ImageInfo> probe(const std::string& path, const std::stop_token& stop, co
         return std::unexpected(seen.error());
     }
     addFileWarnings(info, member);
+    if (!opened->endIsMarked) {
+        info.warnings.push_back(ImageWarning::EndNotMarked);
+    }
+    if (isUrl(path)) {
+        return info;
+    }
     std::vector<std::string> inner;
     for (const auto& layer : info.layers) {
         if (!layer.member.empty()) {
@@ -158,17 +195,14 @@ Result<std::unique_ptr<ImageSource>> open(const ImageInfo& info, Bytes threading
                                           const std::shared_ptr<FileDigester>& digester,
                                           const std::stop_token& stop)
 {
-    auto opened = openRoot(info.path);
+    auto opened = openRoot(info.path, info.file, stop);
     if (!opened) {
         return std::unexpected(opened.error());
     }
-    if (opened->identity != info.file) {
-        return failure(ErrorCode::ImageChanged);
-    }
     // The digests of a bare image are the job's own.
-    if (digester && !info.layers.empty() && !isReadInOrder(info.layers)) {
-        const auto& file = std::get<FileRange>(opened->root).file;
-        if (auto read = digester->readAll(*file, stop); !read) {
+    const auto* place = std::get_if<FileRange>(&opened->root);
+    if (digester && place && !info.layers.empty() && !isReadInOrder(info.layers)) {
+        if (auto read = digester->readAll(*place->file, stop); !read) {
             return std::unexpected(std::move(read.error()));
         }
     }
@@ -211,6 +245,11 @@ Result<StreamedImage> takeStream(UniqueFd fd, const std::string& name, Bytes thr
 }
 
 } // namespace
+
+bool isUrl(std::string_view path)
+{
+    return startsWithNoCase(path, "http://") || startsWithNoCase(path, "https://");
+}
 
 // No exception leaves the engine; what can be thrown here is a lack of memory.
 Result<ImageInfo> probeImage(const std::string& path, std::stop_token stop, const std::string& member)

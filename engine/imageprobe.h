@@ -13,6 +13,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace burin {
@@ -62,6 +63,7 @@ enum class ImageWarning {
     WindowsInstaller,
     ShorterThanItsTable, ///< a partition, the backup GPT or the ISO volume reaches beyond the end
     ManyMembers,         ///< the container holds other candidates too; the largest was taken
+    EndNotMarked,        ///< a URL whose server doesn't say where the file ends
     UnfinishedDownload,  ///< the name is one that browsers give until a download is complete
     OtherSuffix,         ///< the name speaks of another format than the content is
 };
@@ -107,6 +109,9 @@ struct ImageInfo {
     std::vector<ImagePartition> partitions;
     std::vector<ImageWarning> warnings;
 };
+
+/// An http or https address, which is no file: it lies on no drive.
+[[nodiscard]] bool isUrl(std::string_view path);
 
 /// Looks at an image, a file or an http(s) URL: format by content, unpacked size, partitions, warnings.
 /// `member` is the file in a container that a person has picked; empty for the largest. Blocks while it reads

@@ -347,6 +347,12 @@ Result<UnwrappedImage> Unwrapper::run()
 
 Result<UnwrappedImage> unwrapImage(ImageRoot root, const UnwrapOptions& options)
 {
+    if (auto* stream = std::get_if<Source>(&root); stream && options.digester) {
+        if (auto ready = options.digester->restart(); !ready) {
+            return std::unexpected(std::move(ready.error()));
+        }
+        root = std::make_unique<DigestingSource>(std::move(*stream), options.digester);
+    }
     return Unwrapper(std::move(root), options).run();
 }
 

@@ -39,7 +39,7 @@ ErrorContext context(const Choice& choice)
 
 void addSharedOptions(QCommandLineParser& parser)
 {
-    parser.addPositionalArgument(u"IMAGE"_s, Words::tr("The image's file, packed or not; - for standard input."));
+    parser.addPositionalArgument(u"IMAGE"_s, Words::tr("The image's file, packed or not; an http or https address; - for standard input."));
     parser.addPositionalArgument(
         u"DRIVE"_s, Words::tr("A drive by node (/dev/sdb), by-id link or serial number; see burin list."));
     parser.addOptions({{u"json"_s, Words::tr("Print one JSON event per line on standard output.")},
@@ -135,7 +135,7 @@ bool choose(const QCommandLineParser& parser, Choice& choice, int& status)
         return false;
     }
     ListOptions options{.loops = parser.isSet(u"loop"_s), .files = {}};
-    if (!choice.request.stream) {
+    if (!choice.request.stream && !isUrl(choice.request.image.path)) {
         options.keptFiles = {choice.request.image.path};
     }
     std::string drive = toPath(words[1]);

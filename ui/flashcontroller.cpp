@@ -49,7 +49,7 @@ FlashReport runJob(const FlashRequest& request, const FlashController::OpenDrive
         image = std::move(*opened);
     }
     std::vector<std::string> keptFiles;
-    if (!request.stream) {
+    if (!request.stream && !isUrl(request.image.path)) {
         keptFiles.push_back(request.image.path);
     }
     const auto device = openDrive(

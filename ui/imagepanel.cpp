@@ -51,7 +51,12 @@ protected:
 QString draggedFile(const QMimeData* data)
 {
     const QList<QUrl> urls = data->urls();
-    return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
+    if (urls.size() != 1) {
+        return {};
+    }
+    return urls.front().isLocalFile() || isUrl(urls.front().toString().toStdString())
+        ? localFile(urls.front().toString(QUrl::FullyEncoded))
+        : QString();
 }
 
 } // namespace
@@ -61,6 +66,9 @@ QString localFile(const QString& pathOrUrl)
     const QUrl url(pathOrUrl);
     if (url.isLocalFile()) {
         return url.toLocalFile();
+    }
+    if (isUrl(pathOrUrl.toStdString())) {
+        return pathOrUrl;
     }
     return QFileInfo(pathOrUrl).absoluteFilePath();
 }

@@ -35,6 +35,7 @@ MainMenu::MainMenu(QMenuBar& bar)
 {
     QMenu& file = *bar.addMenu(Words::tr("&File"));
     openImage = add(file, Words::tr("&Open image…"), u"openImage"_s, QKeySequence(Qt::CTRL | Qt::Key_O));
+    openUrl = add(file, Words::tr("Open from the &web…"), u"openUrl"_s);
     recent = file.addMenu(Words::tr("&Recent images"));
     file.addSeparator();
     pasteSum = add(file, Words::tr("Compare with a &checksum…"), u"pasteSum"_s);

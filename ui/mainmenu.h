@@ -13,6 +13,7 @@ struct MainMenu {
     explicit MainMenu(QMenuBar& bar);
 
     QAction* openImage;
+    QAction* openUrl;
     QMenu* recent;
     QAction* pasteSum;
     QAction* saveReport;

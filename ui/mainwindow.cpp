@@ -115,6 +115,7 @@ void MainWindow::connectMenu()
 {
     connect(m_menu.openImage, &QAction::triggered, this, &MainWindow::chooseImage);
     connect(m_menu.recent, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
+    connect(m_menu.openUrl, &QAction::triggered, this, &MainWindow::askForUrl);
     connect(m_menu.pasteSum, &QAction::triggered, this, &MainWindow::askForSum);
     connect(m_panel, &ImagePanel::sumsChanged, this, &MainWindow::refresh);
     connect(m_menu.saveReport, &QAction::triggered, this, &MainWindow::askForReportFile);
@@ -223,6 +224,23 @@ void MainWindow::chooseImage()
     dialog->open();
 }
 
+void MainWindow::askForUrl()
+{
+    auto* dialog = new QInputDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Open from the web"));
+    dialog->setLabelText(tr("Address of the image, http or https. It is written while it is downloaded:"));
+    connect(dialog, &QInputDialog::textValueSelected, this, [this](const QString& text) {
+        if (isUrl(text.trimmed().toStdString())) {
+            openImage(text.trimmed());
+        } else {
+            m_notice = tr("That is no http or https address.");
+            refresh();
+        }
+    });
+    dialog->open();
+}
+
 void MainWindow::askForSum()
 {
     auto* dialog = new QInputDialog(this);
@@ -254,7 +272,9 @@ void MainWindow::imageChanged()
         recent.removeAll(path);
         recent.prepend(path);
         settings.setValue("images/recent"_L1, recent.mid(0, kRecentImages));
-        settings.setValue("images/folder"_L1, QFileInfo(path).absolutePath());
+        if (!isUrl(image->path)) {
+            settings.setValue("images/folder"_L1, QFileInfo(path).absolutePath());
+        }
         listDrives();
     }
     m_notice.clear();
@@ -303,7 +323,7 @@ void MainWindow::listDrives()
 {
     if (m_services.listDrives) {
         std::vector<std::string> kept;
-        if (const auto& image = m_panel->image()) {
+        if (const auto& image = m_panel->image(); image && !isUrl(image->path)) {
             kept.push_back(image->path);
         }
         m_services.listDrives(m_menu.showLoops->isChecked(), kept);
@@ -333,6 +353,7 @@ void MainWindow::refresh()
     m_menu.openImage->setEnabled(!running);
     m_menu.pasteSum->setEnabled(!running && m_panel->image());
     m_menu.recent->setEnabled(!running);
+    m_menu.openUrl->setEnabled(!running);
     m_menu.verify->setEnabled(!running && ready);
     m_menu.eject->setEnabled(!running && m_picker->drives().chosen() != nullptr);
     m_menu.saveReport->setEnabled(m_job && m_job->report);

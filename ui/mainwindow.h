@@ -71,6 +71,7 @@ private:
 
     void chooseImage();
     void askForSum();
+    void askForUrl();
     [[nodiscard]] bool isUsable() const;
     void imageChanged();
     void driveChosen();
