@@ -157,6 +157,11 @@ Result<ImageInfo> probe(const std::string& path, const std::stop_token& stop, co
     if (!seen) {
         return std::unexpected(seen.error());
     }
+    // These have their mark at the end, and one that was cut short looks like a bare image.
+    const auto claimed = formatBySuffix(fileName(path));
+    if (info.layers.empty() && (claimed == Format::Vhd || claimed == Format::Dmg)) {
+        return failure(ErrorCode::ImageTruncated, std::string(nameOf(*claimed)) + " without its end mark");
+    }
     addFileWarnings(info, member);
     if (!opened->endIsMarked) {
         info.warnings.push_back(ImageWarning::EndNotMarked);

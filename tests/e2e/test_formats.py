@@ -13,7 +13,7 @@ import zipfile
 
 from lab import MIB, REFUSED, VERIFIED, VERIFY_FAILED, Lab, main, noise, report, run
 
-DAMAGES = int(os.environ.get("BURIN_DAMAGES", "4"))
+DAMAGES = int(os.environ.get("BURIN_DAMAGES", "2"))
 SIZE = 4 * MIB
 
 # kind: (file name, shell command that makes it from "disk.img" in the current folder). {a} and {b} are the image's

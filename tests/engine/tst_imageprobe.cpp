@@ -471,6 +471,11 @@ void TstImageProbe::namesAPartOfASplitFile()
         QCOMPARE(part.error().code, ErrorCode::ImageUnsupported);
         QCOMPARE(part.error().detail, std::string("a part of a split file"));
     }
+    for (const auto* name : {"disk.vhd", "disk.DMG"}) {
+        const auto cut = probeImage(write(folder, unpacked("vfat.img.xz"), QString::fromUtf8(name)));
+        QVERIFY(!cut);
+        QCOMPARE(cut.error().code, ErrorCode::ImageTruncated);
+    }
     // A whole image may be called as it likes.
     QVERIFY(probeImage(write(folder, unpacked("vfat.img.xz"), QStringLiteral("my.backup.001"))).has_value());
     QCOMPARE(probeImage(write(folder, half, QStringLiteral("p.img.xz"))).error().code, ErrorCode::ImageTruncated);
