@@ -32,11 +32,6 @@ struct PartHeader {
     Range data; ///< in the file
 };
 
-std::unexpected<FlashError> corrupt(const char* what)
-{
-    return failure(ErrorCode::ImageCorrupt, what);
-}
-
 class AndroidSparse final : public VirtualDisk
 {
 public:
@@ -92,7 +87,7 @@ Result<void> AndroidSparse::readHeader()
         return corrupt("Android sparse image without its mark");
     }
     if (littleEndian<std::uint16_t>(raw, 4) != 1) {
-        return failure(ErrorCode::ImageUnsupported, "Android sparse image of an unknown version");
+        return unsupported("Android sparse image of an unknown version");
     }
     m_headerSize = littleEndian<std::uint16_t>(raw, 8);
     m_partHeaderSize = littleEndian<std::uint16_t>(raw, 10);
@@ -163,7 +158,7 @@ Result<void> AndroidSparse::takeData(const PartHeader& header, Part part)
     std::array<std::byte, 4> word = {};
     const bool hasWord = header.kind == Kind::Fill || header.kind == Kind::Crc32;
     if (!hasWord && header.kind != Kind::Raw && header.kind != Kind::DontCare) {
-        return failure(ErrorCode::ImageUnsupported, "Android sparse image with an unknown part");
+        return unsupported("Android sparse image with an unknown part");
     }
     const Bytes raw = header.kind == Kind::Raw ? header.blocks * m_block : 0;
     if (header.data.length != (hasWord ? word.size() : raw)) {
@@ -238,11 +233,7 @@ Result<void> AndroidSparse::readPart(const Part& part, Offset within, std::span<
 
 Result<std::unique_ptr<VirtualDisk>> openAndroidSparse(const FileRange& place)
 {
-    auto disk = std::make_unique<AndroidSparse>(place);
-    if (const auto opened = disk->open(); !opened) {
-        return std::unexpected(opened.error());
-    }
-    return disk;
+    return openAs<AndroidSparse>(place);
 }
 
 } // namespace burin
