@@ -32,11 +32,6 @@ struct PartHeader {
     Range data; ///< in the file
 };
 
-std::unexpected<FlashError> corrupt(const char* what)
-{
-    return failure(ErrorCode::ImageCorrupt, what);
-}
-
 class AndroidSparse final : public VirtualDisk
 {
 public:
@@ -92,7 +87,7 @@ Result<void> AndroidSparse::readHeader()
         return corrupt("Android sparse image without its mark");
     }
     if (littleEndian<std::uint16_t>(raw, 4) != 1) {
-        return failure(ErrorCode::ImageUnsupported, "Android sparse image of an unknown version");
+        return unsupported("Android sparse image of an unknown version");
     }
     m_headerSize = littleEndian<std::uint16_t>(raw, 8);
     m_partHeaderSize = littleEndian<std::uint16_t>(raw, 10);
@@ -162,8 +157,11 @@ Result<void> AndroidSparse::takeData(const PartHeader& header, Part part)
 {
     std::array<std::byte, 4> word = {};
     const bool hasWord = header.kind == Kind::Fill || header.kind == Kind::Crc32;
-    const Bytes expected = hasWord ? word.size() : header.kind == Kind::Raw ? header.blocks * m_block : 0;
-    if (header.data.length != expected) {
+    if (!hasWord && header.kind != Kind::Raw && header.kind != Kind::DontCare) {
+        return unsupported("Android sparse image with an unknown part");
+    }
+    const Bytes raw = header.kind == Kind::Raw ? header.blocks * m_block : 0;
+    if (header.data.length != (hasWord ? word.size() : raw)) {
         return corrupt("a part's length");
     }
     if (hasWord) {
@@ -171,23 +169,12 @@ Result<void> AndroidSparse::takeData(const PartHeader& header, Part part)
             return got;
         }
     }
-    switch (header.kind) {
-    case Kind::Fill:
-        part.fill = littleEndian<std::uint32_t>(word, 0);
-        break;
-    case Kind::Raw:
-    case Kind::DontCare:
-        break;
-    case Kind::Crc32:
-        if (header.blocks != 0) {
-            return corrupt("a checksum's length");
-        }
-        m_sums.add({.range = {.offset = 0, .length = m_seen * m_block},
-                    .crc32 = littleEndian<std::uint32_t>(word, 0)});
-        return {};
-    default:
-        return failure(ErrorCode::ImageUnsupported, "Android sparse image with an unknown part");
+    const auto value = littleEndian<std::uint32_t>(word, 0);
+    if (header.kind == Kind::Crc32) {
+        m_sums.add({.range = {.offset = 0, .length = m_seen * m_block}, .crc32 = value});
+        return header.blocks == 0 ? Result<void>() : corrupt("a checksum's length");
     }
+    part.fill = value;
     if (header.blocks > 0) {
         m_parts.push_back(part);
     }
@@ -246,11 +233,7 @@ Result<void> AndroidSparse::readPart(const Part& part, Offset within, std::span<
 
 Result<std::unique_ptr<VirtualDisk>> openAndroidSparse(const FileRange& place)
 {
-    auto disk = std::make_unique<AndroidSparse>(place);
-    if (const auto opened = disk->open(); !opened) {
-        return std::unexpected(opened.error());
-    }
-    return disk;
+    return openAs<AndroidSparse>(place);
 }
 
 } // namespace burin

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "filerange.h"
+#include "virtualdisk.h"
 
 #include <cstdint>
 #include <limits>
@@ -16,6 +16,16 @@ namespace burin {
 
 /// A disk that claims more is taken for damage; no drive holds it.
 inline constexpr Bytes kLargestDisk = Bytes{1} << 50U;
+
+/// `return corrupt("the qcow2's first table");`
+[[nodiscard]] inline std::unexpected<FlashError> corrupt(const char* what)
+{
+    return failure(ErrorCode::ImageCorrupt, what);
+}
+[[nodiscard]] inline std::unexpected<FlashError> unsupported(const char* what)
+{
+    return failure(ErrorCode::ImageUnsupported, what);
+}
 
 /// ImageEmpty or ImageCorrupt if no disk has that size.
 [[nodiscard]] Result<void> checkDiskSize(Bytes size);
@@ -46,6 +56,16 @@ template<class Part>
         offset += size;
     }
     return {};
+}
+
+/// Makes a disk of class `Disk` and calls its open().
+template<class Disk> [[nodiscard]] Result<std::unique_ptr<VirtualDisk>> openAs(const FileRange& place)
+{
+    auto disk = std::make_unique<Disk>(place);
+    if (const auto opened = disk->open(); !opened) {
+        return std::unexpected(opened.error());
+    }
+    return disk;
 }
 
 /// A file's tables, read and kept one piece at a time, so that their size costs no memory.

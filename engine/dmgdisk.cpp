@@ -46,11 +46,6 @@ struct Part {
     Kind kind = Kind::Zero;
 };
 
-std::unexpected<FlashError> corrupt(const char* what)
-{
-    return failure(ErrorCode::ImageCorrupt, what);
-}
-
 class Dmg final : public VirtualDisk
 {
 public:
@@ -127,15 +122,15 @@ Result<void> Dmg::readTrailer()
         return failure(ErrorCode::ImageTruncated, "DMG without its trailer");
     }
     if (bigEndian<std::uint32_t>(raw, 4) != 4 || bigEndian<std::uint32_t>(raw, 8) != kTrailerSize) {
-        return failure(ErrorCode::ImageUnsupported, "DMG of an unknown version");
+        return unsupported("DMG of an unknown version");
     }
     if (bigEndian<std::uint32_t>(raw, 60) > 1) {
-        return failure(ErrorCode::ImageUnsupported, "DMG in several files");
+        return unsupported("DMG in several files");
     }
     m_dataFork = bigEndian<std::uint64_t>(raw, 24);
     m_plist = {.offset = bigEndian<std::uint64_t>(raw, 216), .length = bigEndian<std::uint64_t>(raw, 224)};
     if (m_plist.length == 0) {
-        return failure(ErrorCode::ImageUnsupported, "DMG with its tables in a resource fork");
+        return unsupported("DMG with its tables in a resource fork");
     }
     const Bytes before = m_place.size() - kTrailerSize;
     if (m_dataFork > before || !liesWithin(m_plist.offset, m_plist.length, before)) {
@@ -247,15 +242,15 @@ Result<void> Dmg::checkPart(Part& part, Bytes packed, std::uint64_t sectors) con
     case Kind::Raw:
         return packed == unpacked ? Result<void>() : corrupt("the length of a raw part");
     case Kind::Adc:
-        return failure(ErrorCode::ImageUnsupported, "DMG packed with ADC");
+        return unsupported("DMG packed with ADC");
     case Kind::Lzfse:
-        return failure(ErrorCode::ImageUnsupported, "DMG packed with LZFSE");
+        return unsupported("DMG packed with LZFSE");
     case Kind::Zlib:
     case Kind::Bzip2:
     case Kind::Xz:
         break;
     default:
-        return failure(ErrorCode::ImageUnsupported, "DMG packed in an unknown way");
+        return unsupported("DMG packed in an unknown way");
     }
     if (unpacked > kLargestPart) {
         return failure(ErrorCode::ImageNeedsMemory);
@@ -337,11 +332,7 @@ Result<void> Dmg::unpack(std::size_t index, BlockPacking packing)
 
 Result<std::unique_ptr<VirtualDisk>> openDmg(const FileRange& place)
 {
-    auto disk = std::make_unique<Dmg>(place);
-    if (const auto opened = disk->open(); !opened) {
-        return std::unexpected(opened.error());
-    }
-    return disk;
+    return openAs<Dmg>(place);
 }
 
 } // namespace burin

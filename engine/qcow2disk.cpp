@@ -33,15 +33,6 @@ constexpr std::uint64_t kOwned = std::uint64_t{1} << 63U; // the reference count
 constexpr std::uint64_t kPacked = std::uint64_t{1} << 62U;
 constexpr std::uint64_t kZero = 1;
 
-std::unexpected<FlashError> unsupported(const char* what)
-{
-    return failure(ErrorCode::ImageUnsupported, what);
-}
-std::unexpected<FlashError> corrupt(const char* what)
-{
-    return failure(ErrorCode::ImageCorrupt, what);
-}
-
 class Qcow2 final : public VirtualDisk
 {
 public:
@@ -373,11 +364,7 @@ Result<void> Qcow2::unpack(std::uint64_t number, Range range)
 
 Result<std::unique_ptr<VirtualDisk>> openQcow2(const FileRange& place)
 {
-    auto disk = std::make_unique<Qcow2>(place);
-    if (const auto opened = disk->open(); !opened) {
-        return std::unexpected(opened.error());
-    }
-    return disk;
+    return openAs<Qcow2>(place);
 }
 
 } // namespace burin

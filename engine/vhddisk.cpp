@@ -70,10 +70,10 @@ Result<Footer> readFooter(const FileRange& place)
         return std::unexpected(at.error());
     }
     if (!sumIsRight(raw, 64)) {
-        return failure(ErrorCode::ImageCorrupt, "the checksum of the VHD's footer");
+        return corrupt("the checksum of the VHD's footer");
     }
     if (bigEndian<std::uint32_t>(raw, 12) >> 16U != kVersion >> 16U) {
-        return failure(ErrorCode::ImageUnsupported, "VHD of an unknown version");
+        return unsupported("VHD of an unknown version");
     }
     const Footer footer = {.kind = Kind{bigEndian<std::uint32_t>(raw, 60)},
                            .diskSize = bigEndian<std::uint64_t>(raw, 48),
@@ -146,7 +146,7 @@ Result<void> DynamicVhd::readHeader()
         return got;
     }
     if (!beginsWith(raw, "cxsparse") || !sumIsRight(raw, 36)) {
-        return failure(ErrorCode::ImageCorrupt, "the checksum of the VHD's header");
+        return corrupt("the checksum of the VHD's header");
     }
     m_tableOffset = bigEndian<std::uint64_t>(raw, 16);
     const Bytes entries = bigEndian<std::uint32_t>(raw, 28);
@@ -156,7 +156,7 @@ Result<void> DynamicVhd::readHeader()
                        "VHD with blocks of " + std::to_string(m_blockSize) + " bytes");
     }
     if (m_tableOffset % kSector != 0 || blocks() > entries) {
-        return failure(ErrorCode::ImageCorrupt, "the VHD's table");
+        return corrupt("the VHD's table");
     }
     if (!liesWithin(m_tableOffset, entries * 4, m_footer.dataEnd)) {
         return failure(ErrorCode::ImageTruncated, "the VHD's table");
@@ -269,9 +269,9 @@ Result<std::unique_ptr<VirtualDisk>> openVhd(const FileRange& place)
         return disk;
     }
     case Kind::Differencing:
-        return failure(ErrorCode::ImageUnsupported, "VHD that is a difference of another");
+        return unsupported("VHD that is a difference of another");
     }
-    return failure(ErrorCode::ImageCorrupt, "VHD of an unknown type");
+    return corrupt("VHD of an unknown type");
 }
 
 } // namespace burin

@@ -129,15 +129,15 @@ Result<void> Vhdx::readHeaders()
         }
     }
     if (!sequence) {
-        return failure(ErrorCode::ImageCorrupt, "the checksums of both VHDX headers");
+        return corrupt("the checksums of both VHDX headers");
     }
     if (littleEndian<std::uint16_t>(current, 66) != 1) {
-        return failure(ErrorCode::ImageUnsupported, "VHDX of an unknown version");
+        return unsupported("VHDX of an unknown version");
     }
     m_log = {.offset = littleEndian<std::uint64_t>(current, 72),
              .length = littleEndian<std::uint32_t>(current, 68)};
     if (m_log.offset % kMiB != 0 || m_log.length % kMiB != 0 || m_log.offset == 0) {
-        return failure(ErrorCode::ImageCorrupt, "the place of the VHDX's log");
+        return corrupt("the place of the VHDX's log");
     }
     if (!liesWithin(m_log.offset, m_log.length, m_place.size())) {
         return failure(ErrorCode::ImageTruncated);
@@ -159,7 +159,7 @@ Result<void> Vhdx::checkLog(std::span<const std::byte> header)
             return std::unexpected(sector.error());
         }
         if (beginsWith(*sector, "loge") && std::ranges::equal(sector->subspan(32, sizeof(Guid)), id)) {
-            return failure(ErrorCode::ImageUnsupported, "VHDX with unfinished changes in its log");
+            return unsupported("VHDX with unfinished changes in its log");
         }
     }
     return {};
@@ -176,12 +176,12 @@ Result<void> Vhdx::readRegions()
             break;
         }
         if (at == 256 * kKiB) {
-            return failure(ErrorCode::ImageCorrupt, "the checksums of both VHDX region tables");
+            return corrupt("the checksums of both VHDX region tables");
         }
     }
     const auto count = littleEndian<std::uint32_t>(raw, 8);
     if (count > 2047) { // 2.2.3.1
-        return failure(ErrorCode::ImageCorrupt, "the VHDX's region table");
+        return corrupt("the VHDX's region table");
     }
     for (std::uint32_t i = 0; i < count; ++i) {
         const auto entry = std::span<const std::byte>(raw).subspan(16 + i * kEntrySize, kEntrySize);
@@ -190,7 +190,7 @@ Result<void> Vhdx::readRegions()
         }
     }
     if (m_table.length == 0 || m_metadata.length == 0) {
-        return failure(ErrorCode::ImageCorrupt, "VHDX without its tables");
+        return corrupt("VHDX without its tables");
     }
     return {};
 }
@@ -202,11 +202,10 @@ Result<void> Vhdx::takeRegion(std::span<const std::byte> entry)
     const bool isTable = hasGuid(entry, 0, kTableRegion);
     if (!isTable && !hasGuid(entry, 0, kMetadataRegion)) {
         const bool required = (littleEndian<std::uint32_t>(entry, 28) & 1U) != 0;
-        return required ? failure(ErrorCode::ImageUnsupported, "VHDX with an unknown region")
-                        : Result<void>();
+        return required ? unsupported("VHDX with an unknown region") : Result<void>();
     }
     if (range.offset % kMiB != 0 || range.length % kMiB != 0 || range.offset == 0) {
-        return failure(ErrorCode::ImageCorrupt, "the place of a VHDX table");
+        return corrupt("the place of a VHDX table");
     }
     if (!liesWithin(range.offset, range.length, m_place.size())) {
         return failure(ErrorCode::ImageTruncated);
@@ -223,7 +222,7 @@ Result<void> Vhdx::readMetadata()
     }
     const auto count = littleEndian<std::uint16_t>(raw, 10);
     if (!beginsWith(raw, "metadata") || count > 2047) {
-        return failure(ErrorCode::ImageCorrupt, "the VHDX's metadata");
+        return corrupt("the VHDX's metadata");
     }
     for (std::size_t i = 0; i < count; ++i) {
         const auto entry = std::span<const std::byte>(raw).subspan(kEntrySize + i * kEntrySize, kEntrySize);
@@ -245,12 +244,12 @@ Result<void> Vhdx::takeItem(std::span<const std::byte> entry)
     }
     if (!is(kFileParameters) && !is(kDiskSize) && !is(kLogicalBlock)) {
         const bool required = (flags & 4U) != 0;
-        return required ? failure(ErrorCode::ImageUnsupported, "VHDX with unknown metadata") : Result<void>();
+        return required ? unsupported("VHDX with unknown metadata") : Result<void>();
     }
     std::array<std::byte, 8> item = {};
     const auto size = std::size_t{is(kLogicalBlock) ? 4U : 8U};
     if (!liesWithin(offset, size, m_metadata.length)) {
-        return failure(ErrorCode::ImageCorrupt, "the VHDX's metadata");
+        return corrupt("the VHDX's metadata");
     }
     if (auto got = m_place.readExactlyAt(m_metadata.offset + offset, std::span(item).first(size)); !got) {
         return got;
@@ -265,19 +264,18 @@ Result<void> Vhdx::takeItem(std::span<const std::byte> entry)
     }
     m_blockSize = littleEndian<std::uint32_t>(item, 0);
     const bool hasParent = (littleEndian<std::uint32_t>(item, 4) & 2U) != 0;
-    return hasParent ? failure(ErrorCode::ImageUnsupported, "VHDX that is a difference of another")
-                     : Result<void>();
+    return hasParent ? unsupported("VHDX that is a difference of another") : Result<void>();
 }
 
 Result<void> Vhdx::checkGeometry() const
 {
     if (m_size == 0 || (m_logicalBlock != 512 && m_logicalBlock != 4096) || m_size % m_logicalBlock != 0
         || !std::has_single_bit(m_blockSize) || m_blockSize < kMiB || m_blockSize > kLargestBlock) {
-        return failure(ErrorCode::ImageCorrupt, "the VHDX's metadata");
+        return corrupt("the VHDX's metadata");
     }
     const std::uint64_t last = blocks() - 1;
     if ((last + last / run() + 1) * 8 > m_table.length) {
-        return failure(ErrorCode::ImageCorrupt, "the VHDX's table is too short");
+        return corrupt("the VHDX's table is too short");
     }
     return {};
 }
@@ -300,7 +298,7 @@ Result<Vhdx::Entry> Vhdx::entry(std::uint64_t block)
     case State::PartlyPresent: // only in a difference of another
         break;
     }
-    return failure(ErrorCode::ImageCorrupt, "the state of a VHDX block");
+    return corrupt("the state of a VHDX block");
 }
 
 Result<void> Vhdx::checkPlaces()
@@ -354,11 +352,7 @@ Result<void> Vhdx::readBlock(std::uint64_t block, Offset within, std::span<std::
 
 Result<std::unique_ptr<VirtualDisk>> openVhdx(const FileRange& place)
 {
-    auto disk = std::make_unique<Vhdx>(place);
-    if (const auto opened = disk->open(); !opened) {
-        return std::unexpected(opened.error());
-    }
-    return disk;
+    return openAs<Vhdx>(place);
 }
 
 } // namespace burin

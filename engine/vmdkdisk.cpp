@@ -28,15 +28,6 @@ constexpr std::uint32_t kZeroGrains = 1U << 2U;
 constexpr std::uint32_t kPacked = 1U << 16U;
 constexpr std::uint32_t kMarkers = 1U << 17U;
 
-std::unexpected<FlashError> unsupported(const char* what)
-{
-    return failure(ErrorCode::ImageUnsupported, what);
-}
-std::unexpected<FlashError> corrupt(const char* what)
-{
-    return failure(ErrorCode::ImageCorrupt, what);
-}
-
 // The value of a line NAME=VALUE or NAME="VALUE" of the descriptor.
 std::string_view value(std::string_view text, std::string_view name)
 {
@@ -401,11 +392,7 @@ Result<void> Vmdk::unpack(std::uint64_t grain, Offset at)
 
 Result<std::unique_ptr<VirtualDisk>> openVmdk(const FileRange& place)
 {
-    auto disk = std::make_unique<Vmdk>(place);
-    if (const auto opened = disk->open(); !opened) {
-        return std::unexpected(opened.error());
-    }
-    return disk;
+    return openAs<Vmdk>(place);
 }
 
 } // namespace burin
