@@ -9,7 +9,9 @@
 #include <array>
 #include <cerrno>
 
+#include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace burin {
@@ -84,6 +86,16 @@ void mountDirectly(const MountEntry& mount)
     }
 }
 
+/// Whether a path leads to this mount. umount(2) takes off what lies on top, and that may be another drive's.
+bool isOnTop(const MountEntry& mount)
+{
+    struct statx status = {};
+    return ::statx(AT_FDCWD, mount.mountPoint.c_str(),
+                   AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_MNT_ID, &status)
+        == 0
+        && (status.stx_mask & STATX_MNT_ID) != 0 && status.stx_mnt_id == mount.id;
+}
+
 std::string processOn(const std::vector<std::string>& places)
 {
     const auto inPlace = [&places](const std::string& target) {
@@ -143,6 +155,9 @@ Result<void> DriveUnmounter::unmountOne(const MountEntry& mount, const std::stri
     }
     const bool directly = isOwn && ::geteuid() == 0;
     if (directly) {
+        if (!isOnTop(mount)) {
+            return failure(ErrorCode::DriveBusy, mount.mountPoint);
+        }
         if (::umount2(mount.mountPoint.c_str(), UMOUNT_NOFOLLOW) != 0) {
             if (errno == EINVAL || errno == ENOENT) {
                 return {}; // somebody else was quicker

@@ -33,9 +33,10 @@ constexpr Bytes kSize = 16 * kMiB;
 class Mounted
 {
 public:
-    Mounted(const std::string& node, const QString& folder) : m_folder(folder.toStdString())
+    Mounted(const std::string& node, const QString& folder, unsigned long flags = 0)
+        : m_folder(folder.toStdString())
     {
-        m_mounted = ::mount(node.c_str(), m_folder.c_str(), "ext4", 0, "") == 0;
+        m_mounted = ::mount(node.c_str(), m_folder.c_str(), "ext4", flags, "") == 0;
     }
     Mounted(const Mounted&) = delete;
     Mounted& operator=(const Mounted&) = delete;
@@ -83,6 +84,9 @@ private Q_SLOTS:
     void opensALoopForWriting();
     void refusesWhatIsMountedInTheSystem();
     void unmountsWhatADesktopMounted();
+    void unmountsWhatIsMountedTwiceOnOnePlace();
+    void leavesAnotherDriveOnTopAlone();
+    void unmountsWhatLiesOnTopOfAnotherDrive();
     void mountsAgainWhenItCannotBegin();
     void saysWhatKeepsADriveBusy();
     void endsWaitingWhenStopped();
@@ -208,6 +212,50 @@ void TestDriveOpener::unmountsWhatADesktopMounted()
     const auto device = open(drive);
     QVERIFY2(device, device ? "" : device.error().detail.c_str());
     QVERIFY(!first.isStill() && !second.isStill());
+}
+
+void TestDriveOpener::unmountsWhatIsMountedTwiceOnOnePlace()
+{
+    const LoopDevice loop(file("twice"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const Mounted first(loop.path(), place.path());
+    const Mounted second(place.path().toStdString(), place.path(), MS_BIND);
+    QVERIFY(first.isMounted() && second.isMounted());
+    const auto device = open(driveOf(loop));
+    QVERIFY2(device, device ? "" : device.error().detail.c_str());
+    QVERIFY(!first.isStill());
+}
+
+void TestDriveOpener::leavesAnotherDriveOnTopAlone()
+{
+    const LoopDevice below(file("below"), kSize);
+    const LoopDevice above(file("above"), kSize);
+    QVERIFY(makeExt4(below.path()) && makeExt4(above.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const Mounted first(below.path(), place.path());
+    const Mounted second(above.path(), place.path());
+    QVERIFY(first.isMounted() && second.isMounted());
+    const auto device = openAndStop(driveOf(below));
+    QVERIFY(!device);
+    QCOMPARE(device.error().code, ErrorCode::DriveBusy);
+    QVERIFY(QByteArray::fromStdString(device.error().detail).contains(place.path().toUtf8()));
+    QCOMPARE(driveOf(below).mountPoints.size(), std::size_t{1});
+    QCOMPARE(driveOf(above).mountPoints.size(), std::size_t{1});
+}
+
+void TestDriveOpener::unmountsWhatLiesOnTopOfAnotherDrive()
+{
+    const LoopDevice below(file("below"), kSize);
+    const LoopDevice above(file("above"), kSize);
+    QVERIFY(makeExt4(below.path()) && makeExt4(above.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const Mounted first(below.path(), place.path());
+    const Mounted second(above.path(), place.path());
+    QVERIFY(first.isMounted() && second.isMounted());
+    QVERIFY(open(driveOf(above)));
+    QCOMPARE(driveOf(below).mountPoints.size(), std::size_t{1});
+    QVERIFY(driveOf(above).mountPoints.empty());
 }
 
 void TestDriveOpener::mountsAgainWhenItCannotBegin()
