@@ -154,6 +154,7 @@ Result<void> DriveUnmounter::unmountOne(const MountEntry& mount, const std::stri
         return failure(ErrorCode::DriveBusy, mount.mountPoint);
     }
     const bool directly = isOwn && ::geteuid() == 0;
+    Result<void> done;
     if (directly) {
         if (!isOnTop(mount)) {
             return failure(ErrorCode::DriveBusy, mount.mountPoint);
@@ -166,13 +167,13 @@ Result<void> DriveUnmounter::unmountOne(const MountEntry& mount, const std::stri
                            mount.mountPoint);
         }
     } else {
-        Udisks udisks(m_stop);
-        if (auto done = udisks.unmount(node); !done) {
-            return done;
-        }
+        done = Udisks(m_stop).unmount(node);
     }
-    m_taken.push_back({.mount = mount, .node = node, .byUdisks = !directly});
-    return {};
+    // A call that was not waited for may do its work all the same.
+    if (done || m_stop.stop_requested()) {
+        m_taken.push_back({.mount = mount, .node = node, .byUdisks = !directly});
+    }
+    return done;
 }
 
 Result<void> DriveUnmounter::lockVolumes(const SystemSnapshot& snapshot, const std::string& disk)
