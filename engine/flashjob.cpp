@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "flashjob.h"
 
-#include "alignedbuffer.h"
-#include "badranges.h"
+#include "chunkcomparer.h"
 #include "chunkdigest.h"
 #include "chunkpipeline.h"
 #include "jobmonitor.h"
@@ -256,7 +255,8 @@ public:
     {
         auto result = compareAll();
         m_report.verifyTime = sinceBegin();
-        m_report.bytesVerified = m_monitor.done();
+        m_report.bytesVerified = m_comparer.bytesCompared();
+        m_report.badRanges = m_comparer.badRanges();
         if (result && !m_monitor.cancelled()) {
             result = takeDigests();
         }
@@ -267,7 +267,7 @@ private:
     [[nodiscard]] Result<void> compareAll();
     void compare(const ChunkView& chunk);
 
-    std::mutex m_mutex;
+    ChunkComparer m_comparer{m_device, m_monitor, m_plan.chunkSize};
 };
 
 Result<void> VerifyJob::compareAll()
@@ -292,38 +292,10 @@ Result<void> VerifyJob::compareAll()
 
 void VerifyJob::compare(const ChunkView& chunk)
 {
-    const AlignedBuffer buffer(chunk.data.size());
-    const auto read = [&]() -> Result<void> {
-        const JobMonitor::InFlight inFlight(m_monitor);
-        return m_device.readAt(chunk.offset, buffer.span());
-    };
-    const auto equal = [&] {
-        return std::memcmp(buffer.span().data(), chunk.data.data(), chunk.imageBytes) == 0;
-    };
-    auto done = read();
-    if (!done && done.error().code == ErrorCode::ReadBackFailed) {
-        done = read();
-    }
-    if (!done) {
-        const auto same = m_device.checkIdentity();
-        if (!same || done.error().code != ErrorCode::ReadBackFailed) {
-            m_monitor.fail(same ? done.error() : same.error());
-            return;
-        }
-    }
-    if (!done || !equal()) {
-        BadRange bad{.range = {.offset = chunk.offset, .length = chunk.imageBytes},
-                     .unreadable = !done,
-                     .sysErrno = done ? 0 : done.error().sysErrno};
-        if (done) {
-            const ChunkDigest seen = digestChunk(buffer.span(), m_device.logicalBlock());
-            bad.sameAgain = read() && digestChunk(buffer.span(), m_device.logicalBlock()) == seen;
-        }
-        const std::scoped_lock lock(m_mutex);
-        addBadRange(m_report.badRanges, bad);
-        m_monitor.post(RangeDiffered{bad});
-    }
-    m_monitor.acknowledge(chunk.imageBytes);
+    const Range range{.offset = chunk.offset, .length = chunk.imageBytes};
+    m_comparer.compare(range, chunk.data.size(), [&chunk](std::span<const std::byte> seen) {
+        return std::memcmp(seen.data(), chunk.data.data(), chunk.imageBytes) == 0;
+    });
 }
 
 } // namespace

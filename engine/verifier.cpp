@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "verifier.h"
 
-#include "alignedbuffer.h"
-#include "badranges.h"
+#include "chunkcomparer.h"
 #include "counterfeitfinder.h"
 
 #include <algorithm>
@@ -20,7 +19,7 @@ public:
     Verifier(const FlashPlan& plan, const std::vector<ChunkDigest>& digests, Bytes imageSize,
              BlockDevice& device, JobMonitor& monitor, const std::stop_token& skip)
         : m_plan(plan), m_digests(digests), m_imageSize(imageSize), m_device(device), m_monitor(monitor),
-          m_skip(skip)
+          m_skip(skip), m_comparer(device, monitor, plan.chunkSize)
     {
     }
 
@@ -28,10 +27,8 @@ public:
 
 private:
     void work();
-    void check(std::size_t index, std::span<std::byte> buffer);
-    [[nodiscard]] Result<void> read(std::size_t index, std::span<std::byte> data);
-    void differs(std::size_t index, std::span<std::byte> data, const ChunkDigest& seen);
-    void add(std::size_t index, BadRange bad);
+    void check(std::size_t index);
+    [[nodiscard]] bool matches(std::size_t index, std::span<const std::byte> seen);
     [[nodiscard]] Range rangeOf(std::size_t index) const;
 
     const FlashPlan& m_plan;
@@ -42,9 +39,8 @@ private:
     const std::stop_token& m_skip;
 
     std::atomic<std::size_t> m_next = 0;
+    ChunkComparer m_comparer;
     std::mutex m_mutex;
-    ReadBack m_result;
-    std::size_t m_checked = 0;
     std::optional<CounterfeitFinder> m_finder;
 };
 
@@ -54,77 +50,34 @@ Range Verifier::rangeOf(std::size_t index) const
     return {.offset = offset, .length = std::min<Bytes>(m_plan.chunkSize, m_imageSize - offset)};
 }
 
-Result<void> Verifier::read(std::size_t index, std::span<std::byte> data)
+bool Verifier::matches(std::size_t index, std::span<const std::byte> seen)
 {
-    const JobMonitor::InFlight inFlight(m_monitor);
-    return m_device.readAt(Offset{index} * m_plan.chunkSize, data);
-}
-
-void Verifier::add(std::size_t index, BadRange bad)
-{
-    bad.range = rangeOf(index);
+    if (digestChunk(seen, m_device.logicalBlock()) == m_digests[index]) {
+        return true;
+    }
     const std::scoped_lock lock(m_mutex);
-    addBadRange(m_result.badRanges, bad);
-    m_monitor.post(RangeDiffered{bad});
+    if (!m_finder) {
+        m_finder.emplace(m_digests, m_plan.chunkSize, m_device.logicalBlock());
+    }
+    m_finder->add(index, seen);
+    return false;
 }
 
-void Verifier::differs(std::size_t index, std::span<std::byte> data, const ChunkDigest& seen)
+void Verifier::check(std::size_t index)
 {
-    {
-        const std::scoped_lock lock(m_mutex);
-        if (!m_finder) {
-            m_finder.emplace(m_digests, m_plan.chunkSize, m_device.logicalBlock());
-        }
-        m_finder->add(index, data);
-    }
-    // A second read tells a drive that lost the data from one that misreads. Different it stays.
-    const bool again = read(index, data) && digestChunk(data, m_device.logicalBlock()) == seen;
-    add(index, {.sameAgain = again});
-}
-
-void Verifier::check(std::size_t index, std::span<std::byte> buffer)
-{
-    const ChunkDigest& wanted = m_digests[index];
-    const auto data = buffer.first(wanted.length);
-    auto done = read(index, data);
-    if (!done && done.error().code == ErrorCode::ReadBackFailed) {
-        done = read(index, data);
-    }
-    if (!done) {
-        if (auto same = m_device.checkIdentity(); !same) {
-            m_monitor.fail(same.error());
-            return;
-        }
-        if (done.error().code != ErrorCode::ReadBackFailed) {
-            m_monitor.fail(done.error());
-            return;
-        }
-        add(index, {.unreadable = true, .sysErrno = done.error().sysErrno});
-        m_monitor.acknowledge(rangeOf(index).length);
-        const std::scoped_lock lock(m_mutex);
-        ++m_checked;
-        return;
-    }
-    if (const auto seen = digestChunk(data, m_device.logicalBlock()); seen != wanted) {
-        differs(index, data, seen);
-    }
-    const Range range = rangeOf(index);
-    m_monitor.acknowledge(range.length);
-    const std::scoped_lock lock(m_mutex);
-    m_result.bytesRead += range.length;
-    ++m_checked;
+    m_comparer.compare(rangeOf(index), m_digests[index].length,
+                       [this, index](std::span<const std::byte> seen) { return matches(index, seen); });
 }
 
 void Verifier::work()
 {
-    const AlignedBuffer buffer(m_plan.chunkSize);
     while (!m_monitor.stopping() && !m_skip.stop_requested()) {
         const std::size_t n = m_next++;
         if (n >= m_digests.size()) {
             return;
         }
         // The first chunk was written last and is read last.
-        check(n + 1 < m_digests.size() ? n + 1 : 0, buffer.span());
+        check(n + 1 < m_digests.size() ? n + 1 : 0);
     }
 }
 
@@ -140,11 +93,14 @@ Result<ReadBack> Verifier::run()
     if (auto same = m_device.checkIdentity(); !same) {
         return std::unexpected(same.error());
     }
-    m_result.complete = m_checked == m_digests.size();
+    ReadBack result{.badRanges = m_comparer.badRanges(),
+                    .counterfeit = {},
+                    .bytesRead = m_comparer.bytesCompared(),
+                    .complete = m_comparer.chunksDone() == m_digests.size()};
     if (m_finder) {
-        m_result.counterfeit = m_finder->result();
+        result.counterfeit = m_finder->result();
     }
-    return m_result;
+    return result;
 }
 
 } // namespace

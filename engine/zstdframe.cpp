@@ -23,13 +23,6 @@ Bytes fieldOf(std::span<const std::byte> data, std::size_t offset, std::size_t l
     return value;
 }
 
-Bytes windowOf(std::byte descriptor)
-{
-    const auto value = std::to_integer<unsigned>(descriptor);
-    const Bytes base = Bytes{1} << (10U + (value >> 3U));
-    return base + base / 8 * (value & 7U);
-}
-
 } // namespace
 
 std::optional<ZstdFrame> parseZstdFrame(std::span<const std::byte> data)
@@ -63,7 +56,6 @@ std::optional<ZstdFrame> parseZstdFrame(std::span<const std::byte> data)
         // A size in two bytes counts from 256 on.
         frame.contentSize = fieldOf(data, 5 + window + dictionary, content) + (content == 2 ? 256U : 0U);
     }
-    frame.windowSize = singleSegment ? *frame.contentSize : windowOf(data[5]);
     return frame;
 }
 

@@ -13,7 +13,6 @@ namespace burin {
 /// The header of a zstd frame (RFC 8878, 3.1.1.1), or of a skippable one.
 struct ZstdFrame {
     std::size_t headerSize = 0;
-    Bytes windowSize = 0;
     std::optional<Bytes> contentSize = {};
     bool checksum = false;
     Bytes skippable = 0; ///< bytes that follow the header of a skippable frame

@@ -89,6 +89,7 @@ private:
     [[nodiscard]] Result<void> checkDescriptor(int fd) const;
     [[nodiscard]] Result<UniqueFd> openChecked();
     [[nodiscard]] Result<std::unique_ptr<BlockDevice>> openFile();
+    [[nodiscard]] Result<std::unique_ptr<BlockDevice>> openDisk();
     bool pause();
 
     const OpenRequest& m_request;
@@ -273,17 +274,22 @@ Result<std::unique_ptr<BlockDevice>> DriveOpening::openFile()
     return FdBlockDevice::forFile(std::move(fd));
 }
 
-Result<std::unique_ptr<BlockDevice>> DriveOpening::run()
+Result<std::unique_ptr<BlockDevice>> DriveOpening::openDisk()
 {
-    if (m_wanted.bus == Bus::File) {
-        return openFile();
-    }
     auto fd = openChecked();
     if (!fd) {
-        m_unmounter.mountAgain();
         return std::unexpected(fd.error());
     }
-    auto device = FdBlockDevice::forDrive(std::move(*fd), DriveClearanceIssuer::issue());
+    return FdBlockDevice::forDrive(std::move(*fd), DriveClearanceIssuer::issue());
+}
+
+Result<std::unique_ptr<BlockDevice>> DriveOpening::run()
+{
+    auto device = m_wanted.bus == Bus::File ? openFile() : openDisk();
+    if (device && m_stop.stop_requested()) {
+        // Nobody wants it any more. It is closed here, or nothing on it could be mounted again.
+        device = failure(ErrorCode::AuthDismissed, "stopped");
+    }
     if (!device) {
         m_unmounter.mountAgain();
     }

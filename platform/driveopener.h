@@ -21,7 +21,8 @@ struct OpenRequest {
 };
 
 /// Opens a drive for a job: the only way to a BlockDevice of one. Blocks (for a password question, for an
-/// automounter, up to 10 s for a drive in use), so it runs in the job's thread; `stop` ends the waiting.
+/// automounter, up to 10 s for a drive in use), so it runs in the job's thread; `stop` ends it, with an
+/// error like any other (AuthDismissed, or DriveBusy where it waited).
 /// In order (SPEC 4.6, 5): identity, guard, unmount, open with O_EXCL | O_DIRECT | O_CLOEXEC (itself, where
 /// the caller may; else by udisks2), flock, identity on the descriptor, guard on fresh data. On an error
 /// nothing was written and what was unmounted is mounted again. Errors: DriveGone, DriveChanged,

@@ -9,7 +9,9 @@
 #include <array>
 #include <cerrno>
 
+#include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace burin {
@@ -84,6 +86,16 @@ void mountDirectly(const MountEntry& mount)
     }
 }
 
+/// Whether a path leads to this mount. umount(2) takes off what lies on top, and that may be another drive's.
+bool isOnTop(const MountEntry& mount)
+{
+    struct statx status = {};
+    return ::statx(AT_FDCWD, mount.mountPoint.c_str(),
+                   AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_MNT_ID, &status)
+        == 0
+        && (status.stx_mask & STATX_MNT_ID) != 0 && status.stx_mnt_id == mount.id;
+}
+
 std::string processOn(const std::vector<std::string>& places)
 {
     const auto inPlace = [&places](const std::string& target) {
@@ -142,7 +154,11 @@ Result<void> DriveUnmounter::unmountOne(const MountEntry& mount, const std::stri
         return failure(ErrorCode::DriveBusy, mount.mountPoint);
     }
     const bool directly = isOwn && ::geteuid() == 0;
+    Result<void> done;
     if (directly) {
+        if (!isOnTop(mount)) {
+            return failure(ErrorCode::DriveBusy, mount.mountPoint);
+        }
         if (::umount2(mount.mountPoint.c_str(), UMOUNT_NOFOLLOW) != 0) {
             if (errno == EINVAL || errno == ENOENT) {
                 return {}; // somebody else was quicker
@@ -151,13 +167,13 @@ Result<void> DriveUnmounter::unmountOne(const MountEntry& mount, const std::stri
                            mount.mountPoint);
         }
     } else {
-        Udisks udisks(m_stop);
-        if (auto done = udisks.unmount(node); !done) {
-            return done;
-        }
+        done = Udisks(m_stop).unmount(node);
     }
-    m_taken.push_back({.mount = mount, .node = node, .byUdisks = !directly});
-    return {};
+    // A call that was not waited for may do its work all the same.
+    if (done || m_stop.stop_requested()) {
+        m_taken.push_back({.mount = mount, .node = node, .byUdisks = !directly});
+    }
+    return done;
 }
 
 Result<void> DriveUnmounter::lockVolumes(const SystemSnapshot& snapshot, const std::string& disk)

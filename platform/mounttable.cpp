@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 
 namespace burin {
@@ -27,7 +28,9 @@ std::optional<MountEntry> parseLine(std::string_view line)
     }
     const auto tail = std::vector(std::next(dash), words.end());
     const auto devno = parseDevnoText(words[2]);
-    if (!devno || tail.empty()) {
+    std::uint64_t id = 0;
+    const auto number = std::from_chars(words[0].data(), words[0].data() + words[0].size(), id);
+    if (!devno || tail.empty() || number.ec != std::errc()) {
         return {};
     }
     const auto word = [&tail](std::size_t i) {
@@ -41,7 +44,8 @@ std::optional<MountEntry> parseLine(std::string_view line)
                       .options = decodeOctal(words[5]),
                       .fileSystem = word(0),
                       .source = noSource ? std::string() : word(1),
-                      .superOptions = noSource ? word(1) : word(2)};
+                      .superOptions = noSource ? word(1) : word(2),
+                      .id = id};
 }
 
 } // namespace

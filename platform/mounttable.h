@@ -18,6 +18,7 @@ struct MountEntry {
     std::string fileSystem;
     std::string source;
     std::string superOptions;
+    std::uint64_t id = 0; ///< of the mount, in the table that it was read from
 
     bool operator==(const MountEntry&) const = default;
 };

@@ -96,13 +96,6 @@ Backing StorageStack::underPath(const std::string& path) const
     return walk.found;
 }
 
-Backing StorageStack::underPool(std::string_view pool) const
-{
-    Walk walk;
-    addPool(walk, pool);
-    return walk.found;
-}
-
 Backing StorageStack::underFile(const KeptFile& file) const
 {
     Walk walk;

@@ -34,7 +34,6 @@ public:
     [[nodiscard]] Backing underMount(const MountEntry& mount, const MountTable& table) const;
     /// The path is looked up in Burin's own mounts and in pid 1's, where a chroot's have no answer.
     [[nodiscard]] Backing underPath(const std::string& path) const;
-    [[nodiscard]] Backing underPool(std::string_view pool) const;
     [[nodiscard]] Backing underFile(const KeptFile& file) const;
 
     /// The devices that fstab(5), crypttab(5) or the command line mean: UUID=, LABEL=, PARTUUID=, PARTLABEL=

@@ -102,9 +102,11 @@ void CliJob::showLine(const FlashState& state)
         m_lineOpen = true;
         return;
     }
-    const int percent = static_cast<int>(state.fraction().value_or(0) * 100) / kPercentStep;
-    if (state.phase != m_shownPhase || percent != m_shownPercent) {
-        m_shownPercent = percent;
+    // The first chunk, written while flushing, moves the fraction too, but that phase tells no percent.
+    const bool tellsPercent = state.phase == Phase::Writing || state.phase == Phase::Verifying;
+    const int steps = static_cast<int>(state.fraction().value_or(0) * 100) / kPercentStep;
+    if (state.phase != m_shownPhase || (tellsPercent && steps != m_shownSteps)) {
+        m_shownSteps = steps;
         printError(line + u'\n');
     }
 }

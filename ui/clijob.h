@@ -32,7 +32,7 @@ private:
     bool m_json;
     bool m_terminal;
     Phase m_shownPhase = Phase::Finished;
-    int m_shownPercent = -1;
+    int m_shownSteps = -1;
     bool m_lineOpen = false;
 };
 

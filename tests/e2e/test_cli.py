@@ -70,6 +70,8 @@ class Cli(Lab):
             percents = [int(p) for p in re.findall(rf"{word} (\d+) %", r.stderr)]
             self.assertEqual(percents, sorted(percents))
             self.assertTrue(all(0 <= p <= 100 for p in percents))
+        for word in ("Preparing", "Flushing"):  # no percent in them: one line each
+            self.assertEqual(r.stderr.count(word), 1, r.stderr)
 
     def test_without_terminal_and_yes_it_refuses(self):
         image = self.file("a.img", noise(MIB))

@@ -86,6 +86,7 @@ private Q_SLOTS:
     void writesAndProvesEverySize();
     void fitsExactlyToTheEndOfTheDrive_data();
     void fitsExactlyToTheEndOfTheDrive();
+    void padsTheTailWithZeros_data();
     void padsTheTailWithZeros();
     void clearsBothEndsFirstAndWritesTheFirstChunkLast();
     void readsTheFirstChunkBackLast();
@@ -104,9 +105,18 @@ private Q_SLOTS:
     void writesNothingToACardThatWasSwappedBeforeTheFirstWrite();
     void verifyOnlyNoticesASwappedCard();
     void reportsAFailedFlush();
+    void noticesACardSwappedDuringTheLastFlush_data();
+    void noticesACardSwappedDuringTheLastFlush();
     void findsEveryRangeThatDiffers();
     void saysWhetherASecondReadAgrees();
+    void listsUnreadableRangesAndGoesOn_data() { addBothJobs(); }
     void listsUnreadableRangesAndGoesOn();
+    void endsTheVerifyWhenTheDriveIsGone_data() { addBothJobs(); }
+    void endsTheVerifyWhenTheDriveIsGone();
+    void endsTheVerifyWhenTheDriveGoesAtTheSecondRead_data() { addBothJobs(); }
+    void endsTheVerifyWhenTheDriveGoesAtTheSecondRead();
+    void blamesNoRangeOfASwappedCard_data() { addBothJobs(); }
+    void blamesNoRangeOfASwappedCard();
     void namesADriveThatWraps_data();
     void namesADriveThatWraps();
     void namesADriveThatLosesWhatLiesBeyond();
@@ -118,6 +128,15 @@ private Q_SLOTS:
     void countsOnlyWhatTheDriveAcknowledged();
     void verifyOnlyWritesNothing();
     void verifyOnlyFindsDifferences();
+
+private:
+    /// Rows for what a verify after writing and one on its own have in common.
+    static void addBothJobs()
+    {
+        QTest::addColumn<decltype(&runFlash)>("job");
+        QTest::newRow("flash") << &runFlash;
+        QTest::newRow("verify only") << &runVerify;
+    }
 };
 
 void TestFlashJob::writesAndProvesEverySize_data()
@@ -186,13 +205,21 @@ void TestFlashJob::fitsExactlyToTheEndOfTheDrive()
     QVERIFY(!device.misaligned);
 }
 
+void TestFlashJob::padsTheTailWithZeros_data()
+{
+    QTest::addColumn<qulonglong>("whole");
+    QTest::newRow("in a fresh buffer") << qulonglong(kChunk);
+    QTest::newRow("in a buffer that held another chunk") << qulonglong(30 * kChunk);
+}
+
 void TestFlashJob::padsTheTailWithZeros()
 {
-    ScriptedSource source(noise(kChunk + 100));
+    QFETCH(qulonglong, whole);
+    ScriptedSource source(noise(whole + 100));
     MemoryDevice device(4 * kMiB);
     QCOMPARE(Setup().flash(source, device).report.verdict, Verdict::Verified);
-    QVERIFY(std::all_of(device.bytes.begin() + kChunk + 100, device.bytes.begin() + kChunk + 512,
-                        [](std::byte b) { return b == std::byte{0}; }));
+    const auto tail = std::span(device.bytes).subspan(whole, 512).subspan(100);
+    QVERIFY(std::ranges::all_of(tail, [](std::byte b) { return b == std::byte{0}; }));
 }
 
 void TestFlashJob::clearsBothEndsFirstAndWritesTheFirstChunkLast()
@@ -419,6 +446,34 @@ void TestFlashJob::reportsAFailedFlush()
     QCOMPARE(run.report.error->phase, Phase::Flushing);
 }
 
+void TestFlashJob::noticesACardSwappedDuringTheLastFlush_data()
+{
+    QTest::addColumn<bool>("fails");
+    QTest::newRow("that passes") << false;
+    QTest::newRow("that fails") << true;
+}
+
+void TestFlashJob::noticesACardSwappedDuringTheLastFlush()
+{
+    QFETCH(bool, fails);
+    ScriptedSource source(noise(3 * kChunk));
+    MemoryDevice device(4 * kMiB);
+    Setup setup;
+    setup.plan.verify = false; // which would notice it later
+    int flushes = 0;
+    device.onCall = [&](const MemoryDevice::Call& call) {
+        if (call.kind == MemoryDevice::Call::Flush && ++flushes == 3) {
+            device.changed = true;
+            if (fails) {
+                device.flushError = ioError(ErrorCode::FlushFailed);
+            }
+        }
+    };
+    const Run run = setup.flash(source, device);
+    QCOMPARE(run.report.verdict, Verdict::Failed);
+    QCOMPARE(run.report.error->code, ErrorCode::DriveChanged);
+}
+
 void TestFlashJob::findsEveryRangeThatDiffers()
 {
     ScriptedSource source(noise(9 * kChunk + 700));
@@ -463,17 +518,73 @@ void TestFlashJob::saysWhetherASecondReadAgrees()
 
 void TestFlashJob::listsUnreadableRangesAndGoesOn()
 {
+    QFETCH(decltype(&runFlash), job);
     ScriptedSource source(noise(6 * kChunk));
     MemoryDevice device(4 * kMiB);
+    std::ranges::copy(source.bytes, device.bytes.begin());
     device.readFaults.push_back({{2 * kChunk + 512, 512}, ioError(ErrorCode::ReadBackFailed)});
     device.readFaults.push_back(
         {{4 * kChunk, 512}, ioError(ErrorCode::ReadBackFailed), 1}); // passes at the second try
-    const Run run = Setup().flash(source, device);
+    const Run run = Setup().flash(source, device, job);
     QCOMPARE(run.report.verdict, Verdict::Failed);
     QCOMPARE(run.report.error->code, ErrorCode::ReadBackFailed);
     QVERIFY((run.report.badRanges
              == std::vector<BadRange>{{.range = {2 * kChunk, kChunk}, .unreadable = true, .sysErrno = EIO}}));
     QCOMPARE(run.report.bytesVerified, source.bytes.size() - kChunk);
+}
+
+void TestFlashJob::endsTheVerifyWhenTheDriveIsGone()
+{
+    QFETCH(decltype(&runFlash), job);
+    ScriptedSource source(noise(6 * kChunk));
+    MemoryDevice device(4 * kMiB);
+    std::ranges::copy(source.bytes, device.bytes.begin());
+    device.readFaults.push_back({{2 * kChunk + 512, 512}, ioError(ErrorCode::DriveGone, ENODEV)});
+    const Run run = Setup().flash(source, device, job);
+    QCOMPARE(run.report.verdict, Verdict::Failed);
+    QCOMPARE(run.report.error->code, ErrorCode::DriveGone);
+    QCOMPARE(run.report.error->offset, Offset(2 * kChunk + 512));
+    QCOMPARE(run.report.error->phase, Phase::Verifying);
+    QVERIFY(run.report.badRanges.empty());
+}
+
+void TestFlashJob::endsTheVerifyWhenTheDriveGoesAtTheSecondRead()
+{
+    QFETCH(decltype(&runFlash), job);
+    ScriptedSource source(noise(4 * kChunk));
+    MemoryDevice device(4 * kMiB);
+    std::ranges::copy(source.bytes, device.bytes.begin());
+    int reads = 0;
+    device.onCall = [&](const MemoryDevice::Call& call) {
+        if (call.kind == MemoryDevice::Call::Read && call.offset == kChunk) {
+            device.bytes[kChunk] ^= std::byte{1};
+            if (++reads == 2) {
+                device.readFaults.push_back({{kChunk, 512}, ioError(ErrorCode::DriveGone, ENODEV)});
+            }
+        }
+    };
+    const Run run = Setup().flash(source, device, job);
+    QCOMPARE(run.report.verdict, Verdict::Failed);
+    QCOMPARE(run.report.error->code, ErrorCode::DriveGone);
+}
+
+void TestFlashJob::blamesNoRangeOfASwappedCard()
+{
+    QFETCH(decltype(&runFlash), job);
+    ScriptedSource source(noise(6 * kChunk));
+    MemoryDevice device(4 * kMiB);
+    std::ranges::copy(source.bytes, device.bytes.begin());
+    device.readFaults.push_back({{2 * kChunk, 512}, ioError(ErrorCode::ReadBackFailed)});
+    device.onCall = [&](const MemoryDevice::Call& call) {
+        if (call.kind == MemoryDevice::Call::Read && call.offset == 2 * kChunk) {
+            device.changed = true;
+        }
+    };
+    const Run run = Setup().flash(source, device, job);
+    QCOMPARE(run.report.verdict, Verdict::Failed);
+    QCOMPARE(run.report.error->code, ErrorCode::DriveChanged);
+    QVERIFY(run.report.badRanges.empty());
+    QVERIFY(run.all<RangeDiffered>().empty());
 }
 
 void TestFlashJob::namesADriveThatWraps_data()

@@ -33,9 +33,10 @@ constexpr Bytes kSize = 16 * kMiB;
 class Mounted
 {
 public:
-    Mounted(const std::string& node, const QString& folder) : m_folder(folder.toStdString())
+    Mounted(const std::string& node, const QString& folder, unsigned long flags = 0)
+        : m_folder(folder.toStdString())
     {
-        m_mounted = ::mount(node.c_str(), m_folder.c_str(), "ext4", 0, "") == 0;
+        m_mounted = ::mount(node.c_str(), m_folder.c_str(), "ext4", flags, "") == 0;
     }
     Mounted(const Mounted&) = delete;
     Mounted& operator=(const Mounted&) = delete;
@@ -65,6 +66,20 @@ bool makeExt4(const std::string& path)
     return process.waitForFinished() && process.exitCode() == 0;
 }
 
+/// Whether this process has a drive open for a job. Looking at one's contents needs no O_DIRECT.
+bool hasDriveOpen()
+{
+    constexpr int kMost = 256;
+    for (int fd = 0; fd < kMost; ++fd) {
+        const int flags = ::fcntl(fd, F_GETFL);
+        struct stat status = {};
+        if (flags >= 0 && (flags & O_DIRECT) != 0 && ::fstat(fd, &status) == 0 && S_ISBLK(status.st_mode)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 std::string contentOf(const std::string& file)
 {
     std::ifstream stream(file, std::ios::binary);
@@ -83,7 +98,11 @@ private Q_SLOTS:
     void opensALoopForWriting();
     void refusesWhatIsMountedInTheSystem();
     void unmountsWhatADesktopMounted();
+    void unmountsWhatIsMountedTwiceOnOnePlace();
+    void leavesAnotherDriveOnTopAlone();
+    void unmountsWhatLiesOnTopOfAnotherDrive();
     void mountsAgainWhenItCannotBegin();
+    void mountsAgainWhenStoppedAfterTheUnmount();
     void saysWhatKeepsADriveBusy();
     void endsWaitingWhenStopped();
     void refusesANodeThatWasGivenToAnotherFile();
@@ -210,6 +229,50 @@ void TestDriveOpener::unmountsWhatADesktopMounted()
     QVERIFY(!first.isStill() && !second.isStill());
 }
 
+void TestDriveOpener::unmountsWhatIsMountedTwiceOnOnePlace()
+{
+    const LoopDevice loop(file("twice"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const Mounted first(loop.path(), place.path());
+    const Mounted second(place.path().toStdString(), place.path(), MS_BIND);
+    QVERIFY(first.isMounted() && second.isMounted());
+    const auto device = open(driveOf(loop));
+    QVERIFY2(device, device ? "" : device.error().detail.c_str());
+    QVERIFY(!first.isStill());
+}
+
+void TestDriveOpener::leavesAnotherDriveOnTopAlone()
+{
+    const LoopDevice below(file("below"), kSize);
+    const LoopDevice above(file("above"), kSize);
+    QVERIFY(makeExt4(below.path()) && makeExt4(above.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const Mounted first(below.path(), place.path());
+    const Mounted second(above.path(), place.path());
+    QVERIFY(first.isMounted() && second.isMounted());
+    const auto device = openAndStop(driveOf(below));
+    QVERIFY(!device);
+    QCOMPARE(device.error().code, ErrorCode::DriveBusy);
+    QVERIFY(QByteArray::fromStdString(device.error().detail).contains(place.path().toUtf8()));
+    QCOMPARE(driveOf(below).mountPoints.size(), std::size_t{1});
+    QCOMPARE(driveOf(above).mountPoints.size(), std::size_t{1});
+}
+
+void TestDriveOpener::unmountsWhatLiesOnTopOfAnotherDrive()
+{
+    const LoopDevice below(file("below"), kSize);
+    const LoopDevice above(file("above"), kSize);
+    QVERIFY(makeExt4(below.path()) && makeExt4(above.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const Mounted first(below.path(), place.path());
+    const Mounted second(above.path(), place.path());
+    QVERIFY(first.isMounted() && second.isMounted());
+    QVERIFY(open(driveOf(above)));
+    QCOMPARE(driveOf(below).mountPoints.size(), std::size_t{1});
+    QVERIFY(driveOf(above).mountPoints.empty());
+}
+
 void TestDriveOpener::mountsAgainWhenItCannotBegin()
 {
     const LoopDevice loop(file("d"), kSize);
@@ -224,6 +287,34 @@ void TestDriveOpener::mountsAgainWhenItCannotBegin()
     QVERIFY(!device);
     QCOMPARE(device.error().code, ErrorCode::DriveBusy);
     QVERIFY(mounted.isStill());
+}
+
+void TestDriveOpener::mountsAgainWhenStoppedAfterTheUnmount()
+{
+    const LoopDevice loop(file("n"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    bool seen = false;
+    // The stop has to come while it is open already and not yet handed out, which a machine that is busy with
+    // other things may not manage at once.
+    for (int i = 0; i < 50 && !seen; ++i) {
+        const Mounted mounted(loop.path(), place.path());
+        QVERIFY(mounted.isMounted());
+        const auto drive = driveOf(loop);
+        std::stop_source stop;
+        const std::jthread watcher([&](const std::stop_token& end) {
+            while (!hasDriveOpen() && !end.stop_requested()) { }
+            stop.request_stop();
+        });
+        const auto device = openDrive({.drive = drive, .write = true, .keptFiles = {}}, stop.get_token());
+        if (!stop.stop_requested()) {
+            continue;
+        }
+        QVERIFY(!device);
+        QVERIFY(mounted.isStill());
+        seen = device.error().code == ErrorCode::AuthDismissed;
+    }
+    QVERIFY(seen);
 }
 
 void TestDriveOpener::saysWhatKeepsADriveBusy()

@@ -34,7 +34,8 @@ void TestMountTable::readsEveryField()
                               .options = "rw,noatime",
                               .fileSystem = "ext3",
                               .source = "/dev/root",
-                              .superOptions = "rw,errors=continue"};
+                              .superOptions = "rw,errors=continue",
+                              .id = 36};
     QVERIFY(table.entries.front() == expected);
 }
 
@@ -54,6 +55,7 @@ void TestMountTable::countsLinesThatItCannotRead_data()
     QTest::newRow("words") << QByteArray("nonsense");
     QTest::newRow("no dash") << QByteArray("36 35 98:0 / /mnt rw ext3 /dev/root rw");
     QTest::newRow("no type") << QByteArray("36 35 98:0 / /mnt rw -");
+    QTest::newRow("no id") << QByteArray("x 35 98:0 / /mnt rw - ext3 /dev/root rw");
     QTest::newRow("bad number") << QByteArray("36 35 98 / /mnt rw - ext3 /dev/root rw");
     QTest::newRow("bad minor") << QByteArray("36 35 98:x / /mnt rw - ext3 /dev/root rw");
 }

@@ -23,6 +23,7 @@
 #include <functional>
 #include <thread>
 
+#include <sys/mount.h>
 #include <sys/syscall.h>
 
 using namespace burin;
@@ -44,6 +45,7 @@ public:
     QMap<QString, QMap<QString, QVariant>> properties; ///< by object path
     QStringList driveNames;
     QStringList calls;
+    std::function<void(const QString& method)> onCall; ///< before it is answered
     int lastFlags = 0;
 
     QString introspect(const QString& path) const override
@@ -63,6 +65,9 @@ public:
             return false; // Qt answers from introspect()
         }
         calls += message.member();
+        if (onCall) {
+            onCall(message.member());
+        }
         if (neverAnswer) {
             message.setDelayedReply(true);
             return true;
@@ -118,6 +123,8 @@ private Q_SLOTS:
     void refusesDescriptorsThatAreNotWhatWasAskedFor_data();
     void refusesDescriptorsThatAreNotWhatWasAskedFor();
     void stopsWhileAQuestionIsOpen();
+    void mountsAgainWhenStopped_data();
+    void mountsAgainWhenStopped();
     void ejects_data();
     void ejects();
     void hasNothingToEjectOnALoop();
@@ -170,6 +177,7 @@ void TestUdisks::init()
     m_stub.properties.clear();
     m_stub.driveNames.clear();
     m_stub.calls.clear();
+    m_stub.onCall = {};
     const QByteArrayView function(QTest::currentTestFunction());
     const bool pure =
         function.startsWith("translates") || function.startsWith("names") || function.startsWith("inhibits");
@@ -351,6 +359,40 @@ void TestUdisks::stopsWhileAQuestionIsOpen()
     QVERIFY(QTest::qWaitFor([&] { return done.load(); }));
     QVERIFY(!opened);
     QCOMPARE(opened.error().code, ErrorCode::AuthDismissed);
+}
+
+void TestUdisks::mountsAgainWhenStopped_data()
+{
+    QTest::addColumn<QString>("during");
+    QTest::newRow("while unmounting") << u"Unmount"_s;
+    QTest::newRow("while opening") << u"OpenDevice"_s;
+}
+
+void TestUdisks::mountsAgainWhenStopped()
+{
+    QFETCH(QString, during);
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const auto folder = place.path().toUtf8();
+    QCOMPARE(
+        QProcess::execute(u"mke2fs"_s, {u"-q"_s, u"-t"_s, u"ext4"_s, QString::fromStdString(m_loop->path())}),
+        0);
+    QCOMPARE(::mount(m_loop->path().c_str(), folder.constData(), "ext4", 0, ""), 0);
+    std::stop_source stop;
+    m_stub.onCall = [&](const QString& method) {
+        if (method == "Unmount"_L1) {
+            ::umount2(folder.constData(), 0);
+        }
+        // The call in which the stop comes does its work, but nobody hears of it.
+        m_stub.neverAnswer = method == during;
+        if (method == during) {
+            stop.request_stop();
+        }
+    };
+    const auto device = openAsNobody(driveOf(*m_loop), stop.get_token());
+    ::umount2(folder.constData(), MNT_DETACH);
+    QVERIFY(!device);
+    QVERIFY(m_stub.calls.contains(during));
+    QCOMPARE(m_stub.calls.last(), u"Mount"_s);
 }
 
 void TestUdisks::ejects_data()
