@@ -267,6 +267,15 @@ std::optional<Format> formatBySuffix(std::string_view fileName)
     return {};
 }
 
+std::vector<std::string_view> packedSuffixes()
+{
+    std::vector<std::string_view> all;
+    for (const auto& known : kSuffixes) {
+        all.push_back(known.suffix);
+    }
+    return all;
+}
+
 bool isPartOfSplit(std::string_view fileName)
 {
     const std::string name = lowerCase(fileName);

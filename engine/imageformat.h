@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace burin {
 
@@ -43,6 +44,8 @@ inline constexpr std::size_t kFormatTail = 512;
 /// What the end of a file's name says of its format: ".xz", ".tgz"; nothing for ".img", ".iso" and the like,
 /// and for none. The outermost first.
 [[nodiscard]] std::optional<Format> formatBySuffix(std::string_view fileName);
+/// All endings that formatBySuffix() knows, for file dialogs.
+[[nodiscard]] std::vector<std::string_view> packedSuffixes();
 /// Whether the name is one that a part of a split file has (".xzaa", ".z01", ".7z.001").
 [[nodiscard]] bool isPartOfSplit(std::string_view fileName);
 

@@ -4,6 +4,7 @@
 
 #include "confirmsheet.h"
 #include "drivepicker.h"
+#include "engine/imageformat.h"
 #include "errortext.h"
 #include "formatting.h"
 #include "jobtext.h"
@@ -216,9 +217,11 @@ void MainWindow::chooseImage()
     auto* dialog = new QFileDialog(this, tr("Choose an image"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
-    dialog->setNameFilters(
-        {tr("Disk images (*.img *.iso *.raw *.bin *.wic *.xz *.zst *.gz *.bz2 *.zip *.tar *.txz *.tgz)"),
-         tr("All files (*)")});
+    QStringList endings{u"*.img"_s, u"*.iso"_s, u"*.raw"_s, u"*.bin"_s, u"*.wic"_s};
+    for (const std::string_view suffix : packedSuffixes()) {
+        endings << u'*' + QString::fromUtf8(suffix);
+    }
+    dialog->setNameFilters({tr("Disk images (%1)").arg(endings.join(u' ')), tr("All files (*)")});
     dialog->setDirectory(QSettings().value("images/folder"_L1).toString());
     connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::openImage);
     dialog->open();
