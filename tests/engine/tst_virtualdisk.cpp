@@ -294,6 +294,8 @@ private Q_SLOTS:
     void readsTheDisk();
     void readsAnywhere_data() { readsTheDisk_data(); }
     void readsAnywhere();
+    void readsFarIn_data();
+    void readsFarIn();
     void readsAPartOfAFile_data() { readsTheDisk_data(); }
     void readsAPartOfAFile();
     void noticesTheMissingEnd_data() { readsTheDisk_data(); }
@@ -387,6 +389,33 @@ void TstVirtualDisk::readsAnywhere()
         QVERIFY(got);
         QVERIFY(part == whole.sliced(at, size));
     }
+}
+
+void TstVirtualDisk::readsFarIn_data()
+{
+    QTest::addColumn<QByteArray>("name");
+    QTest::addColumn<Format>("format");
+    QTest::addColumn<int>("mebibyte");
+    QTest::newRow("VHD, many blocks") << QByteArray("far.vhd") << Format::Vhd << 9;
+    QTest::newRow("VHDX, past an entry for a bitmap") << QByteArray("far.vhdx") << Format::Vhdx << 4099;
+    QTest::newRow("qcow2, another table") << QByteArray("far.qcow2") << Format::Qcow2 << 9;
+    QTest::newRow("VMDK, another table") << QByteArray("far.vmdk") << Format::Vmdk << 70;
+}
+
+void TstVirtualDisk::readsFarIn()
+{
+    QFETCH(QByteArray, name);
+    QFETCH(Format, format);
+    QFETCH(int, mebibyte);
+    auto opened = openVirtualDisk(format, write(fixture(name)));
+    QVERIFY(opened);
+    const Offset at = static_cast<Offset>(mebibyte) * kMiB;
+    QCOMPARE((*opened)->size(), at + kMiB);
+    std::vector<char> end(2 * kMiB, '?');
+    QVERIFY((*opened)->readAt(at - kMiB, std::as_writable_bytes(std::span(end))));
+    const QByteArray expected =
+        QByteArray(kMiB + 300, '\0') + noise("far", 900) + QByteArray(kMiB - 1200, '\0');
+    QVERIFY(std::ranges::equal(end, expected));
 }
 
 void TstVirtualDisk::readsAPartOfAFile()
