@@ -240,6 +240,17 @@ QString formatDuration(std::chrono::seconds duration)
                              : Words::tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
 }
 
+QString formatTimeTaken(std::chrono::nanoseconds time)
+{
+    using Tenths = std::chrono::duration<std::chrono::nanoseconds::rep, std::deci>;
+    const auto tenths = std::chrono::round<Tenths>(time).count();
+    if (tenths >= 100) {
+        return formatDuration(std::chrono::round<std::chrono::seconds>(time));
+    }
+    return tenths < 1 ? Words::tr("under %1 s").arg(QLocale().toString(0.1, 'f', 1))
+                      : Words::tr("%1 s").arg(QLocale().toString(double(tenths) / 10, 'f', 1));
+}
+
 QString formatRoughly(std::chrono::seconds duration)
 {
     const auto seconds = std::max<std::chrono::seconds::rep>(duration.count(), 1);

@@ -22,6 +22,8 @@ namespace burin {
 [[nodiscard]] QString formatRate(double bytesPerSecond);
 /// "1 min 2 s", "2 h 5 min", "38 s"
 [[nodiscard]] QString formatDuration(std::chrono::seconds duration);
+/// "0.4 s", "38 s", "1 min 2 s": how long something took that is over
+[[nodiscard]] QString formatTimeTaken(std::chrono::nanoseconds time);
 /// "1 min": a guess, not told to the second
 [[nodiscard]] QString formatRoughly(std::chrono::seconds duration);
 /// "58 %"; never 100 before the end

@@ -16,8 +16,6 @@ namespace burin {
 
 namespace {
 
-using std::chrono::seconds;
-
 QString joined(QStringList parts)
 {
     parts.removeAll(QString());
@@ -29,10 +27,8 @@ QString passSummary(const QString& what, std::chrono::nanoseconds time, Bytes by
     if (bytes == 0 || time.count() <= 0) {
         return {};
     }
-    const auto whole = std::chrono::round<seconds>(time);
     const double rate = double(bytes) / std::chrono::duration<double>(time).count();
-    return Words::tr("%1 %2, %3")
-        .arg(what, whole.count() == 0 ? Words::tr("under 1 s") : formatDuration(whole), formatRate(rate));
+    return Words::tr("%1 %2, %3").arg(what, formatTimeTaken(time), formatRate(rate));
 }
 
 QString mismatchDetail(const FlashReport& report)

@@ -111,6 +111,7 @@ private:
     ThroughputChart* m_chart;
     Footer* m_footer;
     QPointer<Sheet> m_sheet;
+    QPointer<Sheet> m_closing; ///< asks whether to close; no other sheet stands before that question
     QPointer<ConfirmSheet> m_confirm;
     QPointer<QWidget> m_focusBefore;
     QTimer m_tick;

@@ -170,6 +170,7 @@ void MainWindow::showSheet(Sheet* sheet)
 void MainWindow::sheetClosed()
 {
     m_sheet = nullptr;
+    m_closing = nullptr; // it lives on for a moment, answered
     centralWidget()->setEnabled(true);
     menuBar()->setEnabled(true);
     if (m_focusBefore && m_focusBefore->isVisible()) {
@@ -220,14 +221,18 @@ void MainWindow::closeEvent(QCloseEvent* event)
 
 void MainWindow::askToClose()
 {
-    if (m_sheet) {
+    if (m_closing) {
         return;
+    }
+    if (m_sheet) {
+        m_sheet->reject();
     }
     auto* sheet = new Sheet(
         tr("Stop and close?"),
         tr("Burin is still at work on %1. If it stops now, the drive may hold only part of the image.")
             .arg(context().drive),
         this);
+    m_closing = sheet;
     sheet->setObjectName(u"closeSheet"_s);
     sheet->setSafeButton(m_job && m_job->phase == Phase::Verifying ? tr("Keep verifying")
                                                                    : tr("Keep writing"));
@@ -248,6 +253,7 @@ void MainWindow::askToLeaveStuck()
                      "Don't use the drive as it is.")
                       .arg(context().drive),
                   this);
+    m_closing = sheet;
     sheet->setObjectName(u"stuckSheet"_s);
     sheet->setSafeButton(tr("Keep waiting"));
     sheet->setActionButton(tr("Close anyway"));

@@ -78,14 +78,12 @@ QString fileName(const FlashRequest& request)
     return QFileInfo(QFile::decodeName(QByteArray::fromStdString(request.image.path))).fileName();
 }
 
-/// "written    268 MB in 2 s, 134 MB/s"
+/// "written    268 MB in 2.0 s, 134 MB/s"
 QString passLine(const QString& what, Bytes bytes, std::chrono::nanoseconds time)
 {
-    const auto whole =
-        std::chrono::duration_cast<std::chrono::seconds>(time + std::chrono::milliseconds(500));
     return what
         + Words::tr("%1 in %2, %3")
-              .arg(formatSize(bytes), formatDuration(whole), formatRate(rate(bytes, time)))
+              .arg(formatSize(bytes), formatTimeTaken(time), formatRate(rate(bytes, time)))
         + u'\n';
 }
 

@@ -49,10 +49,6 @@ private:
     struct Layout;
     [[nodiscard]] Layout layout() const;
     void paintHeadline(QPainter& painter, const Layout& l) const;
-    void paintAxes(QPainter& painter, const Layout& l) const;
-    void paintCurve(QPainter& painter, const Layout& l, const ChartCurve& curve, const QColor& colour) const;
-    void paintMean(QPainter& painter, const Layout& l, const ChartCurve& curve, const QColor& colour) const;
-    void paintCells(QPainter& painter, const Layout& l) const;
     void paintMessage(QPainter& painter, const Layout& l) const;
     void paintReadOut(QPainter& painter, const Layout& l) const;
     void setReadOut(std::optional<Offset> position);

@@ -22,6 +22,8 @@ private Q_SLOTS:
     void ratesKeepTheirDigits();
     void durations_data();
     void durations();
+    void timesTaken_data();
+    void timesTaken();
     void percentNeverSaysHundredEarly();
     void numbersFollowTheLocale();
     void rowsReadAsInThePictures();
@@ -93,6 +95,26 @@ void FormattingTest::durations()
     QTEST(formatDuration(std::chrono::seconds(seconds)), "text");
 }
 
+void FormattingTest::timesTaken_data()
+{
+    QTest::addColumn<int>("milliseconds");
+    QTest::addColumn<QString>("text");
+    QTest::newRow("nothing") << 0 << u"under 0.1 s"_s;
+    QTest::newRow("too short") << 49 << u"under 0.1 s"_s;
+    QTest::newRow("shortest") << 51 << u"0.1 s"_s;
+    QTest::newRow("part of a second") << 430 << u"0.4 s"_s;
+    QTest::newRow("whole") << 2000 << u"2.0 s"_s;
+    QTest::newRow("last with a tenth") << 9949 << u"9.9 s"_s;
+    QTest::newRow("rounds to ten") << 9960 << u"10 s"_s;
+    QTest::newRow("minutes") << 61'600 << u"1 min 2 s"_s;
+}
+
+void FormattingTest::timesTaken()
+{
+    QFETCH(int, milliseconds);
+    QTEST(formatTimeTaken(std::chrono::milliseconds(milliseconds)), "text");
+}
+
 void FormattingTest::percentNeverSaysHundredEarly()
 {
     QCOMPARE(formatPercent(0.5809), u"58 %"_s);
@@ -106,6 +128,7 @@ void FormattingTest::numbersFollowTheLocale()
     QLocale::setDefault(QLocale(QLocale::German));
     QCOMPARE(formatSize(5'870'000'000), u"5,87 GB"_s);
     QCOMPARE(formatSizeOf(3'400'000'000, 5'870'000'000), u"3,40 of 5,87 GB"_s);
+    QCOMPARE(formatTimeTaken(std::chrono::milliseconds(400)), u"0,4 s"_s);
     QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates));
 }
 

@@ -115,6 +115,7 @@ private Q_SLOTS:
     void skippedVerifyIsNotCalledVerified();
     void closingAsksAndKeepsWriting();
     void closingStopsTheJobAndCloses();
+    void closingAsksInPlaceOfAnotherSheet();
     void finishedJobClosesTheCloseQuestion();
     void drivesComingAndGoingLeaveTheJobAlone();
     void mismatchIsNeverCalledVerified();
@@ -438,6 +439,25 @@ void MainWindowTest::closingStopsTheJobAndCloses()
     m_drive->release();
     QTRY_VERIFY(!m_window->isVisible());
     QVERIFY(!m_controller->isRunning());
+}
+
+void MainWindowTest::closingAsksInPlaceOfAnotherSheet()
+{
+    m_drive->holdAt = 8 * kMiB;
+    startByMouse();
+    QTRY_VERIFY(m_drive->waiting > 0);
+    m_window->findChild<QAction*>(u"about"_s)->trigger();
+    QVERIFY(m_window->sheet() != nullptr);
+    QVERIFY(!m_window->close());
+    QVERIFY(m_window->sheet() != nullptr);
+    QCOMPARE(m_window->sheet()->objectName(), u"closeSheet"_s);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return); // keep writing
+    QVERIFY(m_window->sheet() == nullptr);
+    QVERIFY(!m_window->close()); // and it asks again
+    QVERIFY(m_window->sheet() != nullptr);
+    QTest::mouseClick(m_window->sheet()->actionButton(), Qt::LeftButton);
+    m_drive->release();
+    QTRY_VERIFY(!m_window->isVisible());
 }
 
 void MainWindowTest::finishedJobClosesTheCloseQuestion()
