@@ -22,15 +22,15 @@ bool endsWithAny(std::string_view name, auto suffixes)
 }
 
 constexpr auto kOthers = std::to_array<std::string_view>(
-    {".txt",    ".md",   ".rst",  ".nfo",    ".rtf",     ".pdf",       ".doc",       ".html",
-     ".htm",    ".url",  ".xml",  ".json",   ".yaml",    ".yml",       ".ini",       ".cfg",
-     ".log",    ".csv",  ".sha1", ".sha256", ".sha512",  ".sha256sum", ".sha512sum", ".md5",
-     ".md5sum", ".asc",  ".sig",  ".gpg",    ".minisig", ".bmap",      ".png",       ".jpg",
-     ".jpeg",   ".gif",  ".svg",  ".exe",    ".msi",     ".dll",       ".apk",       ".bat",
-     ".cmd",    ".ps1",  ".sh",   ".py",     ".torrent", ".dtb",       ".efi",       ".ovf",
-     ".mf",     ".vbox"});
-constexpr auto kImages = std::to_array<std::string_view>(
-    {".img", ".iso", ".raw", ".wic", ".usb", ".dd", ".sdcard", ".sdimg", ".hddimg", ".rootfs", ".ima", ".image"});
+    {".txt",  ".md",      ".rst",    ".nfo",       ".rtf",       ".pdf",  ".doc",    ".html", ".htm",
+     ".url",  ".xml",     ".json",   ".yaml",      ".yml",       ".ini",  ".cfg",    ".log",  ".csv",
+     ".sha1", ".sha256",  ".sha512", ".sha256sum", ".sha512sum", ".md5",  ".md5sum", ".asc",  ".sig",
+     ".gpg",  ".minisig", ".bmap",   ".png",       ".jpg",       ".jpeg", ".gif",    ".svg",  ".exe",
+     ".msi",  ".dll",     ".apk",    ".bat",       ".cmd",       ".ps1",  ".sh",     ".py",   ".torrent",
+     ".dtb",  ".efi",     ".ovf",    ".mf",        ".vbox"});
+constexpr auto kImages =
+    std::to_array<std::string_view>({".img", ".iso", ".raw", ".wic", ".usb", ".dd", ".sdcard", ".sdimg",
+                                     ".hddimg", ".rootfs", ".ima", ".image"});
 
 bool isCalledImage(std::string_view name)
 {
@@ -47,7 +47,8 @@ bool isCalledImage(std::string_view name)
 void keepLargest(std::vector<ImageCandidate>& all, ImageCandidate candidate)
 {
     // Of several of the same size the first comes first.
-    const auto at = std::ranges::upper_bound(all, candidate.size, std::ranges::greater{}, &ImageCandidate::size);
+    const auto at =
+        std::ranges::upper_bound(all, candidate.size, std::ranges::greater{}, &ImageCandidate::size);
     all.insert(at, std::move(candidate));
     if (all.size() > kMostKept) {
         all.pop_back();

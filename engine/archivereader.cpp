@@ -147,7 +147,9 @@ std::int64_t ArchiveReader::onSeek(struct archive* reader, void* self, std::int6
 {
     auto* that = static_cast<ArchiveReader*>(self);
     const auto size = static_cast<std::int64_t>(that->m_place.size());
-    const auto base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? static_cast<std::int64_t>(that->m_at.load()) : size;
+    const auto base = whence == SEEK_SET ? 0
+        : whence == SEEK_CUR             ? static_cast<std::int64_t>(that->m_at.load())
+                                         : size;
     std::int64_t target = 0;
     if (__builtin_add_overflow(base, offset, &target) || target < 0) {
         archive_set_error(reader, EINVAL, "seek out of range");
@@ -222,7 +224,8 @@ Result<std::size_t> ArchiveReader::read(std::span<std::byte> out)
             if (!m_dataEnded && result != ARCHIVE_OK) { // a wrong checksum is only a "warning"
                 return std::unexpected(error());
             }
-            m_block = m_dataEnded ? std::span<const std::byte>() : std::span(static_cast<const std::byte*>(data), size);
+            m_block = m_dataEnded ? std::span<const std::byte>()
+                                  : std::span(static_cast<const std::byte*>(data), size);
             m_blockAt = m_dataEnded ? m_entrySize : static_cast<Offset>(offset);
             const bool fits = m_blockAt >= m_position && m_blockAt <= m_entrySize
                 && m_block.size() <= m_entrySize - m_blockAt;

@@ -17,8 +17,8 @@ struct archive;
 namespace burin {
 
 /// Goes through a tar or 7z archive by libarchive, which streams what KArchive can't: K7Zip unpacks a member
-/// into memory, KTar knows neither sparse members nor sizes of 8 GiB and more (KArchive 6.13). One thread, but
-/// for interrupt() and consumed().
+/// into memory, KTar knows neither sparse members nor sizes of 8 GiB and more (KArchive 6.13). One thread,
+/// but for interrupt() and consumed().
 class ArchiveReader
 {
 public:

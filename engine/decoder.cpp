@@ -110,8 +110,7 @@ Result<std::unique_ptr<Decoder>> makeDecoder(Format format, const DecoderLimits&
     }
 }
 
-Result<std::unique_ptr<Decoder>> makeZipDecoder(std::uint16_t method, Bytes size,
-                                                const DecoderLimits& limits)
+Result<std::unique_ptr<Decoder>> makeZipDecoder(std::uint16_t method, Bytes size, const DecoderLimits& limits)
 {
     switch (method) {
     case 8:

@@ -59,7 +59,7 @@ struct FlashReport {
     bool driveTouched = false;         ///< false: not one byte of the drive was changed
     std::vector<BadRange> badRanges{}; ///< in order of offset
     std::optional<Counterfeit> counterfeit{};
-    std::string sha256{}; ///< of the unpacked image, hex; empty if switched off or not reached
+    std::string sha256{};           ///< of the unpacked image, hex; empty if switched off or not reached
     std::optional<SumResult> sum{}; ///< what a published checksum said of the image
     unsigned retries = 0;
     std::chrono::nanoseconds writeTime{};

@@ -17,9 +17,9 @@ namespace burin {
 struct FlashPlan {
     bool verify = true;
     bool sha256 = true;
-    std::size_t chunkSize = 4 * kMiB;              ///< a multiple of the logical block
-    unsigned depth = 4;                            ///< writes or reads in flight
-    unsigned buffers = 6;                          ///< of chunkSize each, that go round
+    std::size_t chunkSize = 4 * kMiB; ///< a multiple of the logical block
+    unsigned depth = 4;               ///< writes or reads in flight
+    unsigned buffers = 6;             ///< of chunkSize each, that go round
     /// Where the image's own table says that it ends: one that ends before is ImageTruncated. 0: as it comes.
     Bytes leastSize = 0;
     /// Published sums of the image. If none of them matches the file or the unpacked image, the job fails as
@@ -27,7 +27,7 @@ struct FlashPlan {
     std::vector<KnownSum> sums{};
     std::optional<SumResult> sum{};
     std::string imagePath{};
-    std::shared_ptr<FileDigester> fileDigester{}; ///< of the file that the source reads; see openImage()
+    std::shared_ptr<FileDigester> fileDigester{};  ///< of the file that the source reads; see openImage()
     Bytes threadingMemory = kSmallThreadingMemory; ///< for unpacking in several threads, see openImage()
 };
 

@@ -186,7 +186,8 @@ std::unique_ptr<ImageSource> readable(UnwrappedImage image)
     if (image.open) {
         return std::move(image.source);
     }
-    const auto outer = image.layers.empty() ? std::string_view("a stream") : nameOf(image.layers.back().format);
+    const auto outer =
+        image.layers.empty() ? std::string_view("a stream") : nameOf(image.layers.back().format);
     return std::make_unique<TailCheckSource>(std::move(image.source), outer);
 }
 
@@ -236,8 +237,7 @@ Result<StreamedImage> takeStream(UniqueFd fd, const std::string& name, Bytes thr
     if (!stream) {
         return std::unexpected(stream.error());
     }
-    auto image =
-        unwrapImage(std::move(*stream), {.limits = DecoderLimits::ofThisMachine(threadingMemory)});
+    auto image = unwrapImage(std::move(*stream), {.limits = DecoderLimits::ofThisMachine(threadingMemory)});
     if (!image) {
         return std::unexpected(image.error());
     }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "error.h"
-#include "sumtext.h"
 #include "imagesource.h"
+#include "sumtext.h"
 #include "uniquefd.h"
 #include "units.h"
 
@@ -94,13 +94,13 @@ struct ImagePartition {
 struct ImageInfo {
     std::string path;
     FileIdentity file;
-    std::vector<ImageLayer> layers; ///< outermost first
+    std::vector<ImageLayer> layers;         ///< outermost first
     std::vector<ImageCandidate> candidates; ///< of the first container: all that may be meant, largest first
-    std::vector<KnownSum> sums;          ///< that files beside it hold for it
-    std::vector<std::string> signatures; ///< beside it; not checked
+    std::vector<KnownSum> sums;             ///< that files beside it hold for it
+    std::vector<std::string> signatures;    ///< beside it; not checked
     std::optional<Bytes> unpackedSize;
-    bool checked = false;  ///< the format has a check over every byte, so that damage is noticed
-    Bytes claimedEnd = 0;  ///< where the table, or the volume, says that the image ends; 0: it doesn't
+    bool checked = false; ///< the format has a check over every byte, so that damage is noticed
+    Bytes claimedEnd = 0; ///< where the table, or the volume, says that the image ends; 0: it doesn't
     PartitionTable table = PartitionTable::None;
     bool isoHybrid = false;         ///< an ISO 9660 volume is there too
     std::uint32_t tableBlock = 512; ///< the logical block that a GPT was made for
@@ -133,8 +133,8 @@ struct StreamedImage {
     ImageInfo info;
     std::unique_ptr<ImageSource> source;
 };
-/// Takes an image from a descriptor that can't be read twice. `name` stands for its path. What lies behind the
-/// first 4 MiB isn't looked at. Errors as of probeImage().
+/// Takes an image from a descriptor that can't be read twice. `name` stands for its path. What lies behind
+/// the first 4 MiB isn't looked at. Errors as of probeImage().
 [[nodiscard]] Result<StreamedImage> openStream(UniqueFd fd, const std::string& name,
                                                Bytes threadingMemory = kSmallThreadingMemory);
 

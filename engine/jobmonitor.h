@@ -26,8 +26,7 @@ public:
     using What = decltype(FlashEvent::what);
     using Workers = std::vector<std::function<void()>>;
 
-    JobMonitor(BlockDevice& device, ImageSource& source, const Observer& observer,
-               std::stop_token cancel);
+    JobMonitor(BlockDevice& device, ImageSource& source, const Observer& observer, std::stop_token cancel);
 
     // --- the job's thread ---
 

@@ -21,8 +21,7 @@ Result<DecodeStep> Lz4Decoder::decode(std::span<const std::byte> in, bool, std::
 {
     std::size_t taken = in.size();
     std::size_t made = out.size();
-    const auto result =
-        LZ4F_decompress(m_context.get(), out.data(), &made, in.data(), &taken, nullptr);
+    const auto result = LZ4F_decompress(m_context.get(), out.data(), &made, in.data(), &taken, nullptr);
     if (LZ4F_isError(result) != 0) {
         return failure(ErrorCode::ImageCorrupt, LZ4F_getErrorName(result));
     }

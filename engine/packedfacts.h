@@ -14,12 +14,12 @@ namespace burin {
 /// What a compressed file tells about itself without being unpacked.
 struct PackedFacts {
     std::optional<Bytes> unpackedSize{}; ///< exact, over all streams; nothing if only a full pass would tell
-    bool checked = true;               ///< damage to the data would be noticed
+    bool checked = true;                 ///< damage to the data would be noticed
 };
 
 /// xz: from the indexes of all streams. zstd: from the headers of all frames and blocks, as long as that
-/// takes no more than about two seconds. lzip: from the trailers. gzip and bzip2 don't tell: gzip's field is the size of the last
-/// member modulo 4 GiB. ImageTruncated and ImageCorrupt where the walk shows it already.
+/// takes no more than about two seconds. lzip: from the trailers. gzip and bzip2 don't tell: gzip's field is
+/// the size of the last member modulo 4 GiB. ImageTruncated and ImageCorrupt where the walk shows it already.
 [[nodiscard]] Result<PackedFacts> packedFacts(const FileRange& file, Format format,
                                               const DecoderLimits& limits, const std::stop_token& stop);
 

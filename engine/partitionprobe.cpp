@@ -183,8 +183,8 @@ Bytes readUdfEnd(std::span<const std::byte> head)
         return 0;
     }
     const std::size_t first = littleEndian<std::uint32_t>(head, kAnchor + 20);
-    const std::size_t count = std::min<std::size_t>(littleEndian<std::uint32_t>(head, kAnchor + 16) / kSectorSize,
-                                                    kMostDescriptors);
+    const std::size_t count = std::min<std::size_t>(
+        littleEndian<std::uint32_t>(head, kAnchor + 16) / kSectorSize, kMostDescriptors);
     Bytes end = 0;
     for (std::size_t i = 0; i < count && head.size() / kSectorSize > first + i; ++i) {
         const std::size_t at = (first + i) * kSectorSize;

@@ -77,7 +77,7 @@ private:
 
     const UnwrapOptions& m_options;
     std::unique_ptr<PeekSource> m_source;
-    std::optional<FileRange> m_open;           ///< where m_source's bytes lie as they are
+    std::optional<FileRange> m_open;            ///< where m_source's bytes lie as they are
     std::function<Result<Source>()> m_reopen{}; ///< the same bytes once more; none for pipes and URLs
     std::vector<ImageLayer> m_layers;
     std::vector<ImageCandidate> m_candidates;

@@ -11,8 +11,8 @@
 
 namespace burin {
 
-/// A disk whose blocks lie scattered, packed or left out in a file: a virtual machine's, Android's or Apple's.
-/// One thread.
+/// A disk whose blocks lie scattered, packed or left out in a file: a virtual machine's, Android's or
+/// Apple's. One thread.
 class VirtualDisk
 {
 public:

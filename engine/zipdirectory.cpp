@@ -162,12 +162,12 @@ Result<std::vector<ZipMember>> readZipDirectory(const FileRange& file)
         }
         const auto name = rest.subspan(kCentralSize, nameSize);
         ZipMember member = {.path = {reinterpret_cast<const char*>(name.data()), name.size()},
-                                .packed = {.offset = 0, .length = littleEndian<std::uint32_t>(rest, 20)},
-                                .size = littleEndian<std::uint32_t>(rest, 24),
-                                .crc = littleEndian<std::uint32_t>(rest, 16),
-                                .method = littleEndian<std::uint16_t>(rest, 10),
-                                .encrypted = (littleEndian<std::uint16_t>(rest, 8) & 1U) != 0,
-                                .headerAt = littleEndian<std::uint32_t>(rest, 42)};
+                            .packed = {.offset = 0, .length = littleEndian<std::uint32_t>(rest, 20)},
+                            .size = littleEndian<std::uint32_t>(rest, 24),
+                            .crc = littleEndian<std::uint32_t>(rest, 16),
+                            .method = littleEndian<std::uint16_t>(rest, 10),
+                            .encrypted = (littleEndian<std::uint16_t>(rest, 8) & 1U) != 0,
+                            .headerAt = littleEndian<std::uint32_t>(rest, 42)};
         if (!applyZip64(rest.subspan(kCentralSize + nameSize, extraSize), member)) {
             return damaged();
         }

@@ -38,7 +38,7 @@ inline constexpr std::uint16_t kZipStored = 0;
 [[nodiscard]] Result<ZipMember> locateZipMember(const FileRange& file, ZipMember member);
 
 /// Reads a member whose data lie at `packed`, and checks its CRC-32 and length.
-[[nodiscard]] Result<std::unique_ptr<ImageSource>> openZipMember(const FileRange& packed, const ZipMember& member,
-                                                                 const DecoderLimits& limits);
+[[nodiscard]] Result<std::unique_ptr<ImageSource>>
+openZipMember(const FileRange& packed, const ZipMember& member, const DecoderLimits& limits);
 
 } // namespace burin

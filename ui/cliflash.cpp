@@ -11,8 +11,8 @@
 #include <QTextStream>
 
 #include <algorithm>
-#include <filesystem>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,18 +39,20 @@ ErrorContext context(const Choice& choice)
 
 void addSharedOptions(QCommandLineParser& parser)
 {
-    parser.addPositionalArgument(u"IMAGE"_s, Words::tr("The image's file, packed or not; an http or https address; - for standard input."));
+    parser.addPositionalArgument(
+        u"IMAGE"_s,
+        Words::tr("The image's file, packed or not; an http or https address; - for standard input."));
     parser.addPositionalArgument(
         u"DRIVE"_s, Words::tr("A drive by node (/dev/sdb), by-id link or serial number; see burin list."));
-    parser.addOptions({{u"json"_s, Words::tr("Print one JSON event per line on standard output.")},
-                       {u"loop"_s, Words::tr("DRIVE may be a loop device.")},
-                       {u"file"_s, Words::tr("DRIVE is a regular file that stands for a drive.")},
-                       {u"entry"_s, Words::tr("The file in a zip, 7z or tar that is the image."), u"NAME"_s},
-                       {u"sha256"_s, Words::tr("The published SHA-256 of the file or of the unpacked image."),
-                        u"HEX"_s},
-                       {u"sum"_s, Words::tr("The same for any of MD5, SHA-1, SHA-256, SHA-512."), u"HEX"_s},
-                       {u"no-sums"_s, Words::tr("Don't look at the checksum files beside the image.")},
-                       {u"no-sha256"_s, Words::tr("Leave out the image's SHA-256.")}});
+    parser.addOptions(
+        {{u"json"_s, Words::tr("Print one JSON event per line on standard output.")},
+         {u"loop"_s, Words::tr("DRIVE may be a loop device.")},
+         {u"file"_s, Words::tr("DRIVE is a regular file that stands for a drive.")},
+         {u"entry"_s, Words::tr("The file in a zip, 7z or tar that is the image."), u"NAME"_s},
+         {u"sha256"_s, Words::tr("The published SHA-256 of the file or of the unpacked image."), u"HEX"_s},
+         {u"sum"_s, Words::tr("The same for any of MD5, SHA-1, SHA-256, SHA-512."), u"HEX"_s},
+         {u"no-sums"_s, Words::tr("Don't look at the checksum files beside the image.")},
+         {u"no-sha256"_s, Words::tr("Leave out the image's SHA-256.")}});
 }
 
 /// "-" is standard input: a file that it was redirected from is an image like any other, a pipe is read once.
@@ -59,8 +61,7 @@ Result<void> openImageArgument(const QCommandLineParser& parser, const QString& 
     FlashRequest& request = choice.request;
     struct stat input = {};
     const bool isStandardInput = word == "-"_L1;
-    const bool isStream =
-        isStandardInput && ::fstat(STDIN_FILENO, &input) == 0 && !S_ISREG(input.st_mode);
+    const bool isStream = isStandardInput && ::fstat(STDIN_FILENO, &input) == 0 && !S_ISREG(input.st_mode);
     request.image.path = isStandardInput ? "/proc/self/fd/0" : toPath(word);
     if (isStream) {
         request.image.path = Words::tr("standard input").toStdString();
@@ -88,7 +89,8 @@ bool hasToBePicked(const QCommandLineParser& parser, const ImageInfo& image, int
     }
     printError(Words::tr("burin: there are several images inside. Say which with --entry:\n"));
     for (const auto& candidate : image.candidates) {
-        printError(u"  %1  (%2)\n"_s.arg(QString::fromStdString(candidate.member), formatSize(candidate.size)));
+        printError(
+            u"  %1  (%2)\n"_s.arg(QString::fromStdString(candidate.member), formatSize(candidate.size)));
     }
     printError(Words::tr("Nothing was written.\n"));
     status = static_cast<int>(ExitStatus::Refused);

@@ -90,7 +90,8 @@ QString toText(const ImageInfo& info)
             text += Words::tr("  member     %1\n").arg(QString::fromStdString(layer.member));
         }
     }
-    for (const auto& candidate : info.candidates.size() > 1 ? info.candidates : std::vector<ImageCandidate>()) {
+    for (const auto& candidate :
+         info.candidates.size() > 1 ? info.candidates : std::vector<ImageCandidate>()) {
         text += Words::tr("  candidate  %1  %2\n")
                     .arg(QString::fromStdString(candidate.member), formatSize(candidate.size));
     }

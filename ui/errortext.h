@@ -17,7 +17,7 @@ struct ErrorContext {
     Bytes imageSize = 0; ///< 0 if unknown
     Bytes driveSize = 0;
     bool driveTouched = false; ///< from the report
-    QString sum{}; ///< the published sum that the image differs from
+    QString sum{};             ///< the published sum that the image differs from
 };
 
 /// An error in words: what happened, what state the drive is in, what to do.

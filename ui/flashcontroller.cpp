@@ -52,8 +52,9 @@ FlashReport runJob(const FlashRequest& request, const FlashController::OpenDrive
     if (!request.stream && !isUrl(request.image.path)) {
         keptFiles.push_back(request.image.path);
     }
-    const auto device = openDrive(
-        {.drive = request.drive, .write = !request.verifyOnly, .keptFiles = std::move(keptFiles)}, control.cancel);
+    const auto device =
+        openDrive({.drive = request.drive, .write = !request.verifyOnly, .keptFiles = std::move(keptFiles)},
+                  control.cancel);
     if (control.cancel.stop_requested()) {
         return cancelledBefore();
     }

@@ -22,7 +22,7 @@ struct FlashRequest {
     DriveInfo drive;
     FlashPlan plan;
     std::shared_ptr<ImageSource> stream{}; ///< of an image that can be read only once
-    bool verifyOnly = false; ///< compare the drive with the image, write nothing
+    bool verifyOnly = false;               ///< compare the drive with the image, write nothing
 };
 
 /// Runs one job at a time in a thread of its own and turns its events into the state that the window and

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "formatting.h"
 
-#include "errortext.h"
 #include "engine/imageformat.h"
+#include "errortext.h"
 #include "words.h"
 
 #include <QFile>

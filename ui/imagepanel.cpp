@@ -249,14 +249,15 @@ void ImagePanel::showSums()
     QString text = checkText(*m_image);
     auto tone = ToneLabel::Tone::Muted;
     if (state == SumChecker::State::Running) {
-        text = tr("Comparing with %1: %2")
-                   .arg(sumName(m_image->sums.front()), formatPercent(m_sums.fraction()));
+        text =
+            tr("Comparing with %1: %2").arg(sumName(m_image->sums.front()), formatPercent(m_sums.fraction()));
     } else if (state == SumChecker::State::Matches) {
         text = u"✓ "_s + sumText(*m_sums.result());
         tone = ToneLabel::Tone::Good;
     } else if (state == SumChecker::State::Differs) {
         text = u"✗ "_s
-            + tr("The file %1. It is damaged or another version: download it again.").arg(sumText(*m_sums.result()));
+            + tr("The file %1. It is damaged or another version: download it again.")
+                  .arg(sumText(*m_sums.result()));
         tone = ToneLabel::Tone::Bad;
     } else if (!m_image->sums.empty()) {
         text = tr("%1 is compared while writing").arg(sumName(m_image->sums.front()));
@@ -295,7 +296,8 @@ void ImagePanel::showCandidates(const ImageInfo& image)
     const std::string& chosen =
         std::ranges::find_if(image.layers, [](const auto& layer) { return !layer.member.empty(); })->member;
     for (const auto& candidate : image.candidates) {
-        m_member->addItem(tr("%1 (%2)").arg(QString::fromStdString(candidate.member), formatSize(candidate.size)));
+        m_member->addItem(
+            tr("%1 (%2)").arg(QString::fromStdString(candidate.member), formatSize(candidate.size)));
         if (candidate.member == chosen) {
             m_member->setCurrentIndex(m_member->count() - 1);
         }

@@ -16,8 +16,8 @@
 #include <QCloseEvent>
 #include <QFile>
 #include <QFileDialog>
-#include <QInputDialog>
 #include <QFileInfo>
+#include <QInputDialog>
 #include <QMenu>
 #include <QMenuBar>
 #include <QScrollArea>

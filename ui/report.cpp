@@ -178,12 +178,13 @@ QJsonObject reportToJson(const FlashRequest& request, const FlashState& state)
         object.insert(u"error"_s, errorToJson(*report.error, errorContext(request, report)));
     }
     if (report.sum) {
-        object.insert(u"checksum"_s,
-                      QJsonObject{{u"kind"_s, QString::fromUtf8(nameOf(report.sum->sum.kind))},
-                                  {u"hex"_s, QString::fromStdString(report.sum->sum.hex)},
-                                  {u"origin"_s, QFile::decodeName(QByteArray::fromStdString(report.sum->sum.origin))},
-                                  {u"of"_s, report.sum->ofFile ? u"file"_s : u"image"_s},
-                                  {u"matches"_s, report.sum->matches}});
+        object.insert(
+            u"checksum"_s,
+            QJsonObject{{u"kind"_s, QString::fromUtf8(nameOf(report.sum->sum.kind))},
+                        {u"hex"_s, QString::fromStdString(report.sum->sum.hex)},
+                        {u"origin"_s, QFile::decodeName(QByteArray::fromStdString(report.sum->sum.origin))},
+                        {u"of"_s, report.sum->ofFile ? u"file"_s : u"image"_s},
+                        {u"matches"_s, report.sum->matches}});
     }
     if (report.counterfeit) {
         object.insert(u"counterfeit"_s,

@@ -70,9 +70,11 @@ void SumChecker::take(quint64 turn, const ImageInfo& image, const Result<std::ve
     // What stopped it here, a read error or a change, stops the job too and is said there.
     m_result = digests ? judgeSums(image.sums, *digests, {}) : std::nullopt;
     if (m_result && !m_result->matches) {
-        // A sum may be of the unpacked image, unless its name says that it is of this file, or this file is it.
+        // A sum may be of the unpacked image, unless its name says that it is of this file, or this file is
+        // it.
         const bool isOfFile = image.layers.empty()
-            || std::ranges::any_of(image.sums, [&](const KnownSum& sum) { return isSumOfFile(sum, image.path); });
+            || std::ranges::any_of(image.sums,
+                                   [&](const KnownSum& sum) { return isSumOfFile(sum, image.path); });
         if (!isOfFile) {
             m_result.reset();
         }

@@ -14,8 +14,9 @@
 
 namespace burin {
 
-/// Compares the file of an image with its published sums in the background, as soon as it is chosen, so that a
-/// bad download is refused before anything is written. In the GUI thread; the file is read in a pool thread.
+/// Compares the file of an image with its published sums in the background, as soon as it is chosen, so that
+/// a bad download is refused before anything is written. In the GUI thread; the file is read in a pool
+/// thread.
 class SumChecker : public QObject
 {
     Q_OBJECT
@@ -23,7 +24,7 @@ class SumChecker : public QObject
 
 public:
     enum class State {
-        None,    ///< no sums, or the file can't be judged by them: the job compares the unpacked image too
+        None, ///< no sums, or the file can't be judged by them: the job compares the unpacked image too
         Running,
         Matches,
         Differs, ///< damaged, or another version

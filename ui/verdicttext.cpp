@@ -141,7 +141,8 @@ QString warningText(ImageWarning warning)
     case ImageWarning::OtherSuffix:
         return Words::tr("The name's ending doesn't fit the content. The content is what counts.");
     case ImageWarning::EndNotMarked:
-        return Words::tr("The server doesn't say where the file ends: one cut short on the way would look whole.");
+        return Words::tr(
+            "The server doesn't say where the file ends: one cut short on the way would look whole.");
     case ImageWarning::UnfinishedDownload:
         return Words::tr("The name is that of an unfinished download.");
     case ImageWarning::ManyMembers:

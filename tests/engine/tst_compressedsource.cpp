@@ -27,10 +27,10 @@ constexpr DecoderLimits kLimits = {
     .memory = Bytes{256} * kMiB, .threadingMemory = Bytes{72} * kMiB, .threads = 2};
 
 const QList<QPair<QByteArray, Format>> kFormats = {{"gz", Format::Gzip},
-                                                        {"bz2", Format::Bzip2},
-                                                        {"xz", Format::Xz},
-                                                        {"zst", Format::Zstd},
-                                                        {"lz4", Format::Lz4}};
+                                                   {"bz2", Format::Bzip2},
+                                                   {"xz", Format::Xz},
+                                                   {"zst", Format::Zstd},
+                                                   {"lz4", Format::Lz4}};
 
 FileRange whole(const std::shared_ptr<const ImageFile>& file)
 {
@@ -48,7 +48,8 @@ std::unique_ptr<ImageSource> open(const std::string& path, Format format,
     if (!decoder) {
         return {};
     }
-    return std::make_unique<CompressedSource>(std::make_unique<RawSource>(whole(*file)), std::move(*decoder), size);
+    return std::make_unique<CompressedSource>(std::make_unique<RawSource>(whole(*file)), std::move(*decoder),
+                                              size);
 }
 
 QByteArray pack(Format format, const QByteArray& data)
@@ -87,8 +88,8 @@ QByteArray pack(Format format, const QByteArray& data)
     return packed;
 }
 
-void addFormatRow(const char* kind, const QByteArray& suffix, Format format,
-                  std::optional<ErrorCode> error, const QByteArray& expected)
+void addFormatRow(const char* kind, const QByteArray& suffix, Format format, std::optional<ErrorCode> error,
+                  const QByteArray& expected)
 {
     QTest::addRow("%s.%s", kind, suffix.constData())
         << QByteArray(QByteArray(kind) + '.' + suffix) << format << error.has_value()
@@ -389,8 +390,7 @@ void TstCompressedSource::tellsTheUnpackedSizeOnlyWhereExact_data()
     QTest::addColumn<int>("error"); // -1 for none
     const auto a = qlonglong{payloadA().size()};
     const auto both = a + qlonglong{payloadB().size()};
-    const auto row = [](const char* name, Format format, qlonglong size, bool checked,
-                        int error = -1) {
+    const auto row = [](const char* name, Format format, qlonglong size, bool checked, int error = -1) {
         QTest::newRow(name) << QByteArray(name) << format << size << checked << error;
     };
     constexpr auto kTruncated = static_cast<int>(ErrorCode::ImageTruncated);

@@ -478,7 +478,8 @@ void TstImageProbe::namesAPartOfASplitFile()
     }
     // A whole image may be called as it likes.
     QVERIFY(probeImage(write(folder, unpacked("vfat.img.xz"), QStringLiteral("my.backup.001"))).has_value());
-    QCOMPARE(probeImage(write(folder, half, QStringLiteral("p.img.xz"))).error().code, ErrorCode::ImageTruncated);
+    QCOMPARE(probeImage(write(folder, half, QStringLiteral("p.img.xz"))).error().code,
+             ErrorCode::ImageTruncated);
 }
 
 void TstImageProbe::warnsOfAShortUdfVolume()
@@ -492,11 +493,11 @@ void TstImageProbe::warnsOfAShortUdfVolume()
         }
     };
     constexpr qsizetype kSector = 2048;
-    put(256 * kSector, 2, 2);              // the anchor
-    put(256 * kSector + 16, 4 * 2048, 4);  // its descriptors, four
+    put(256 * kSector, 2, 2);             // the anchor
+    put(256 * kSector + 16, 4 * 2048, 4); // its descriptors, four
     put(256 * kSector + 20, 257, 4);
     put(257 * kSector, 1, 2);
-    put(258 * kSector, 5, 2);              // a partition of 700 sectors from 300 on
+    put(258 * kSector, 5, 2); // a partition of 700 sectors from 300 on
     put(258 * kSector + 188, 300, 4);
     put(258 * kSector + 192, 700, 4);
     put(259 * kSector, 8, 2);
@@ -504,7 +505,8 @@ void TstImageProbe::warnsOfAShortUdfVolume()
         const auto info = probeImage(write(folder, data.first(size)));
         QVERIFY(info.has_value());
         QCOMPARE(info->claimedEnd, Bytes{1000 * kSector});
-        QCOMPARE(std::ranges::contains(info->warnings, ImageWarning::ShorterThanItsTable), size < 1000 * kSector);
+        QCOMPARE(std::ranges::contains(info->warnings, ImageWarning::ShorterThanItsTable),
+                 size < 1000 * kSector);
     }
 }
 

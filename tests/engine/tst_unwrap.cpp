@@ -251,7 +251,8 @@ void TstUnwrap::findsDamageWhileReading_data()
 {
     QTest::addColumn<QByteArray>("name");
     QTest::addColumn<ErrorCode>("error");
-    for (const auto* name : {"corrupt.zip", "bad-crc.zip", "bad-size.zip", "stored-corrupt.zip", "corrupt.7z"}) {
+    for (const auto* name :
+         {"corrupt.zip", "bad-crc.zip", "bad-size.zip", "stored-corrupt.zip", "corrupt.7z"}) {
         QTest::newRow(name) << QByteArray(name) << ErrorCode::ImageCorrupt;
     }
     QTest::newRow("cut.tar") << QByteArray("cut.tar") << ErrorCode::ImageTruncated;
@@ -342,8 +343,9 @@ void TstUnwrap::peekingTakesNothingAway()
             QCOMPARE(small->size(), std::min<std::size_t>(first, 5000));
             const auto more = source.peek(first + 100);
             QVERIFY(more.has_value());
-            QVERIFY(QByteArray(reinterpret_cast<const char*>(more->data()), static_cast<qsizetype>(more->size()))
-                    == data.first(static_cast<qsizetype>(more->size())));
+            QVERIFY(
+                QByteArray(reinterpret_cast<const char*>(more->data()), static_cast<qsizetype>(more->size()))
+                == data.first(static_cast<qsizetype>(more->size())));
             QCOMPARE(source.end().has_value(), first + 100 > 5000);
             const auto outcome = readAll(source, step);
             QVERIFY(!outcome.error);
