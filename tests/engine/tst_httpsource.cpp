@@ -385,10 +385,11 @@ void TstHttpSource::failsWhileReading()
     const HttpServer server(steps);
     const auto source = HttpSource::open(server.url(), {}, kHasty);
     QVERIFY2(source.has_value(), source.has_value() ? "" : source.error().detail.c_str());
-    const auto outcome = readAll(**source, 1);
+    constexpr qint64 kStep = 9'721;
+    const auto outcome = readAll(**source, kStep);
     QVERIFY(outcome.error.has_value());
     QCOMPARE(outcome.error->code, code);
-    QVERIFY(outcome.data == image().first(std::max<qint64>(offset, 0)));
+    QVERIFY(outcome.data == image().first(std::max<qint64>(offset, 0) / kStep * kStep));
     if (offset >= 0) {
         QCOMPARE(outcome.error->offset, std::optional<std::uint64_t>(static_cast<std::uint64_t>(offset)));
     }
