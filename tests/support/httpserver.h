@@ -2,19 +2,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/uniquefd.h"
+
+#include <QEventLoop>
 #include <QHash>
 #include <QHostAddress>
 #include <QList>
+#include <QSocketNotifier>
 #include <QSslConfiguration>
 #include <QSslServer>
 #include <QTcpServer>
 #include <QTcpSocket>
-#include <QThread>
+
+#include <sys/eventfd.h>
 
 #include <condition_variable>
 #include <functional>
-#include <memory>
+#include <future>
 #include <mutex>
+#include <thread>
+#include <utility>
 
 namespace burin::fixtures {
 
@@ -42,33 +49,26 @@ class HttpServer
 {
 public:
     explicit HttpServer(QList<HttpStep> steps, const QSslConfiguration& tls = {})
-        : m_steps(std::move(steps)), m_tls(!tls.isNull())
+        : m_steps(std::move(steps)), m_tls(tls)
     {
-        m_server = m_tls ? std::make_unique<QSslServer>() : std::make_unique<QTcpServer>();
-        if (m_tls) {
-            static_cast<QSslServer&>(*m_server).setSslConfiguration(tls);
-        }
-        (void)m_server->listen(QHostAddress::LocalHost);
-        m_port = m_server->serverPort();
-        QObject::connect(m_server.get(), &QTcpServer::pendingConnectionAvailable, m_server.get(),
-                         [this] { accept(); });
-        m_server->moveToThread(&m_thread);
-        QObject::connect(
-            &m_thread, &QThread::finished, m_server.get(), [this] { m_server.reset(); },
-            Qt::DirectConnection);
-        m_thread.start();
+        std::promise<quint16> listening;
+        auto listens = listening.get_future();
+        // Not a QThread, whose end the thread sanitizer does not see.
+        m_thread = std::jthread([this, &listening] { serve(listening); });
+        m_port = listens.get();
     }
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
     ~HttpServer()
     {
-        m_thread.quit();
-        (void)m_thread.wait();
+        (void)::eventfd_write(m_stop.get(), 1);
+        m_thread.join();
     }
 
     [[nodiscard]] std::string url(const char* path = "/image.img") const
     {
-        return std::string(m_tls ? "https" : "http") + "://127.0.0.1:" + std::to_string(m_port) + path;
+        return std::string(m_tls.isNull() ? "http" : "https") + "://127.0.0.1:" + std::to_string(m_port)
+            + path;
     }
     [[nodiscard]] QList<HttpRequest> requests() const
     {
@@ -82,9 +82,24 @@ public:
     }
 
 private:
-    void accept()
+    void serve(std::promise<quint16>& listening)
     {
-        while (auto* const socket = m_server->nextPendingConnection()) {
+        QEventLoop loop;
+        QSocketNotifier stop(m_stop.get(), QSocketNotifier::Read);
+        QObject::connect(&stop, &QSocketNotifier::activated, &loop, &QEventLoop::quit);
+        QSslServer secure;
+        secure.setSslConfiguration(m_tls);
+        QTcpServer plain;
+        QTcpServer& server = m_tls.isNull() ? plain : secure;
+        QObject::connect(&server, &QTcpServer::pendingConnectionAvailable, &server, [&] { accept(server); });
+        (void)server.listen(QHostAddress::LocalHost);
+        listening.set_value(server.serverPort());
+        (void)loop.exec();
+    }
+
+    void accept(QTcpServer& server)
+    {
+        while (auto* const socket = server.nextPendingConnection()) {
             QObject::connect(socket, &QTcpSocket::disconnected, socket, &QObject::deleteLater);
             QObject::connect(socket, &QTcpSocket::readyRead, socket, [this, socket] { answer(*socket); });
             answer(*socket);
@@ -131,13 +146,13 @@ private:
     static constexpr qint64 kLongestHead = 16'384;
 
     const QList<HttpStep> m_steps;
-    const bool m_tls;
-    quint16 m_port = 0;
+    const QSslConfiguration m_tls;
     mutable std::mutex m_mutex;
     mutable std::condition_variable m_asked;
     QList<HttpRequest> m_requests;
-    std::unique_ptr<QTcpServer> m_server;
-    QThread m_thread;
+    quint16 m_port = 0;
+    UniqueFd m_stop{::eventfd(0, EFD_CLOEXEC)};
+    std::jthread m_thread;
 };
 
 } // namespace burin::fixtures
