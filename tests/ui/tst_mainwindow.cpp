@@ -596,7 +596,7 @@ void MainWindowTest::droppedFilesAreOpened()
     QTRY_VERIFY(panel->image().has_value());
 
     QMimeData web;
-    web.setUrls({QUrl(u"https://example.org/a.img"_s)});
+    web.setUrls({QUrl(u"ftp://example.org/a.img"_s)});
     QDragEnterEvent refused({20, 20}, Qt::CopyAction, &web, Qt::LeftButton, {});
     refused.ignore();
     QApplication::sendEvent(panel, &refused);
