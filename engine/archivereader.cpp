@@ -289,6 +289,9 @@ ArchiveMemberSource::ArchiveMemberSource(std::unique_ptr<ArchiveReader> reader, 
 
 Result<std::size_t> ArchiveMemberSource::read(std::span<std::byte> out)
 {
+    if (m_failed) {
+        return std::unexpected(*m_failed);
+    }
     auto got = m_finished ? Result<std::size_t>(0) : m_reader->read(out);
     if (got && *got < out.size() && !m_finished) {
         m_finished = true;
@@ -300,7 +303,7 @@ Result<std::size_t> ArchiveMemberSource::read(std::span<std::byte> out)
         const auto unchanged = m_reader->checkUnchanged();
         FlashError error = unchanged ? got.error() : unchanged.error();
         error.offset = m_done;
-        m_finished = false;
+        m_failed = error; // what failed once is never taken for an end later
         return std::unexpected(error);
     }
     m_done += *got;

@@ -102,6 +102,7 @@ private:
     Bytes m_size;
     Bytes m_done = 0;
     bool m_finished = false;
+    std::optional<FlashError> m_failed;
 };
 
 } // namespace burin

@@ -61,7 +61,8 @@ Result<void> openImageArgument(const QCommandLineParser& parser, const QString& 
     FlashRequest& request = choice.request;
     struct stat input = {};
     const bool isStandardInput = word == "-"_L1;
-    const bool isStream = isStandardInput && ::fstat(STDIN_FILENO, &input) == 0 && !S_ISREG(input.st_mode);
+    const bool isStream = isStandardInput && ::fstat(STDIN_FILENO, &input) == 0 && !S_ISREG(input.st_mode)
+        && !S_ISBLK(input.st_mode); // a drive is refused as an image, as by its name
     request.image.path = isStandardInput ? "/proc/self/fd/0" : toPath(word);
     if (isStream) {
         request.image.path = Words::tr("standard input").toStdString();

@@ -39,6 +39,10 @@ void MainWindow::startJob(const ImageInfo& image, const DriveInfo& drive, bool v
     if (m_controller.isRunning()) {
         return;
     }
+    if (!verifyOnly && !isUsable()) {
+        refresh(); // the comparison with the sum ended while the question was open
+        return;
+    }
     m_notice.clear();
     m_cancelling = false;
     m_stuckAsked = false;
