@@ -16,7 +16,7 @@ constexpr std::size_t kBufferSize = 256 * kKiB;
 
 CompressedSource::CompressedSource(std::unique_ptr<ImageSource> packed, std::unique_ptr<Decoder> decoder,
                                    std::optional<Bytes> unpackedSize)
-    : m_packed(std::move(packed)), m_decoder(std::move(decoder)), m_unpackedSize(unpackedSize),
+    : SourceFilter(std::move(packed)), m_decoder(std::move(decoder)), m_unpackedSize(unpackedSize),
       m_buffer(kBufferSize)
 {
 }
@@ -31,7 +31,7 @@ Result<std::size_t> CompressedSource::read(std::span<std::byte> out)
         const auto made = advance(out.subspan(filled));
         if (!made) {
             // A file that is written to meanwhile looks damaged or cut short; say what is the case.
-            const auto unchanged = m_packed->checkUnchanged();
+            const auto unchanged = inner().checkUnchanged();
             m_failed = unchanged ? made.error() : unchanged.error();
             m_failed->offset = m_unpacked;
             return std::unexpected(*m_failed);
@@ -59,7 +59,7 @@ Result<void> CompressedSource::refill()
     m_end -= m_begin;
     m_begin = 0;
     const auto room = std::span(m_buffer).subspan(m_end);
-    const auto got = m_packed->read(room);
+    const auto got = inner().read(room);
     if (!got) {
         return std::unexpected(got.error());
     }
@@ -125,7 +125,7 @@ Result<void> CompressedSource::goBetweenStreams()
 Result<void> CompressedSource::finish()
 {
     m_state = State::Ended;
-    if (auto unchanged = m_packed->checkUnchanged(); !unchanged) {
+    if (auto unchanged = inner().checkUnchanged(); !unchanged) {
         return unchanged;
     }
     if (m_unpackedSize && *m_unpackedSize != m_unpacked) {

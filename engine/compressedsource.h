@@ -3,7 +3,7 @@
 #pragma once
 
 #include "decoder.h"
-#include "imagesource.h"
+#include "sourcefilter.h"
 
 #include <memory>
 #include <optional>
@@ -14,7 +14,7 @@ namespace burin {
 /// One or more compressed streams, joined and padded as the formats allow. The rules are the same for all
 /// formats: the input may only end after a stream's end mark; zeros may follow it, another stream may follow
 /// it, anything else is damage. The input is read to its proven end, and with it checked.
-class CompressedSource final : public ImageSource
+class CompressedSource final : public SourceFilter
 {
 public:
     /// `unpackedSize` is what the format claims; other than that many bytes are ImageCorrupt.
@@ -23,10 +23,6 @@ public:
 
     [[nodiscard]] Result<std::size_t> read(std::span<std::byte> out) override;
     [[nodiscard]] std::optional<Bytes> unpackedSize() const override { return m_unpackedSize; }
-    [[nodiscard]] Bytes consumed() const noexcept override { return m_packed->consumed(); }
-    [[nodiscard]] Bytes fileSize() const noexcept override { return m_packed->fileSize(); }
-    [[nodiscard]] Result<void> checkUnchanged() const override { return m_packed->checkUnchanged(); }
-    void interrupt() noexcept override { m_packed->interrupt(); }
 
 private:
     enum class State { InStream, BetweenStreams, Ended };
@@ -38,7 +34,6 @@ private:
     [[nodiscard]] Result<void> goBetweenStreams();
     [[nodiscard]] Result<void> finish();
 
-    std::unique_ptr<ImageSource> m_packed;
     std::unique_ptr<Decoder> m_decoder;
     std::optional<Bytes> m_unpackedSize;
     std::vector<std::byte> m_buffer;

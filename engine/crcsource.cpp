@@ -9,13 +9,13 @@
 namespace burin {
 
 CrcSource::CrcSource(std::unique_ptr<ImageSource> member, Bytes size, std::uint32_t crc)
-    : m_member(std::move(member)), m_size(size), m_expected(crc)
+    : SourceFilter(std::move(member)), m_size(size), m_expected(crc)
 {
 }
 
 Result<std::size_t> CrcSource::read(std::span<std::byte> out)
 {
-    auto filled = m_member->read(out);
+    auto filled = inner().read(out);
     if (!filled) {
         return filled;
     }

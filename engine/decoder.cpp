@@ -9,6 +9,7 @@
 #include "zstddecoder.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <optional>
@@ -86,6 +87,13 @@ StreamStart matchMagic(std::span<const std::byte> in, std::span<const unsigned c
         return StreamStart::No;
     }
     return length == magic.size() ? StreamStart::Yes : StreamStart::Partial;
+}
+
+StreamStart matchSkippable(std::span<const std::byte> in)
+{
+    const auto low = in.empty() ? 0U : std::to_integer<unsigned>(in[0]) & 0x0fU;
+    const std::array<unsigned char, 4> magic = {static_cast<unsigned char>(0x50U | low), 0x2a, 0x4d, 0x18};
+    return matchMagic(in, magic);
 }
 
 Result<std::unique_ptr<Decoder>> makeDecoder(Format format, const DecoderLimits& limits)

@@ -62,6 +62,8 @@ inline constexpr std::size_t kStreamMagicSize = 6;
 [[nodiscard]] Result<std::unique_ptr<Decoder>> makeZipDecoder(std::uint16_t method, Bytes size,
                                                               const DecoderLimits& limits);
 
+/// A skippable frame, the same in zstd (RFC 8878, 3.1.2) and lz4: 0x184D2A50 to 0x184D2A5F, little endian.
+[[nodiscard]] StreamStart matchSkippable(std::span<const std::byte> in);
 /// Compares the beginning of `in` with `magic`.
 [[nodiscard]] StreamStart matchMagic(std::span<const std::byte> in, std::span<const unsigned char> magic);
 

@@ -98,13 +98,13 @@ Result<void> FileDigester::finish()
 }
 
 DigestingSource::DigestingSource(std::unique_ptr<ImageSource> file, std::shared_ptr<FileDigester> digester)
-    : m_file(std::move(file)), m_digester(std::move(digester))
+    : SourceFilter(std::move(file)), m_digester(std::move(digester))
 {
 }
 
 Result<std::size_t> DigestingSource::read(std::span<std::byte> out)
 {
-    auto got = m_file->read(out);
+    auto got = inner().read(out);
     if (got && !m_ended) {
         m_digester->add(out.first(*got));
         m_ended = *got < out.size();

@@ -4,7 +4,7 @@
 
 #include "digest.h"
 #include "imagefile.h"
-#include "imagesource.h"
+#include "sourcefilter.h"
 
 #include <functional>
 #include <memory>
@@ -48,20 +48,14 @@ private:
 };
 
 /// Shows a digester all that is read of a file.
-class DigestingSource final : public ImageSource
+class DigestingSource final : public SourceFilter
 {
 public:
     DigestingSource(std::unique_ptr<ImageSource> file, std::shared_ptr<FileDigester> digester);
 
     [[nodiscard]] Result<std::size_t> read(std::span<std::byte> out) override;
-    [[nodiscard]] std::optional<Bytes> unpackedSize() const override { return m_file->unpackedSize(); }
-    [[nodiscard]] Bytes consumed() const noexcept override { return m_file->consumed(); }
-    [[nodiscard]] Bytes fileSize() const noexcept override { return m_file->fileSize(); }
-    [[nodiscard]] Result<void> checkUnchanged() const override { return m_file->checkUnchanged(); }
-    void interrupt() noexcept override { m_file->interrupt(); }
 
 private:
-    std::unique_ptr<ImageSource> m_file;
     std::shared_ptr<FileDigester> m_digester;
     bool m_ended = false;
 };

@@ -38,13 +38,7 @@ StreamStart Lz4Decoder::startsStream(std::span<const std::byte> in) const
 {
     static constexpr std::array<unsigned char, 4> kFrame = {0x04, 0x22, 0x4d, 0x18};
     const auto frame = matchMagic(in, kFrame);
-    if (frame != StreamStart::No || in.empty()) {
-        return frame;
-    }
-    // Skippable frames are the same as zstd's.
-    const std::array<unsigned char, 4> skippable = {
-        static_cast<unsigned char>(0x50U | (std::to_integer<unsigned>(in[0]) & 0x0fU)), 0x2a, 0x4d, 0x18};
-    return matchMagic(in, skippable);
+    return frame != StreamStart::No ? frame : matchSkippable(in);
 }
 
 } // namespace burin

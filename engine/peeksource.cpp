@@ -7,14 +7,14 @@
 
 namespace burin {
 
-PeekSource::PeekSource(std::unique_ptr<ImageSource> inner) : m_inner(std::move(inner)) { }
+PeekSource::PeekSource(std::unique_ptr<ImageSource> inner) : SourceFilter(std::move(inner)) { }
 
 Result<std::span<const std::byte>> PeekSource::peek(std::size_t size)
 {
     const std::size_t known = m_head.size();
     if (known < size && !m_ended) {
         m_head.resize(size);
-        const auto got = m_inner->read(std::span(m_head).subspan(known));
+        const auto got = inner().read(std::span(m_head).subspan(known));
         m_head.resize(known + got.value_or(0));
         if (!got) {
             return std::unexpected(got.error());
@@ -39,7 +39,7 @@ Result<std::size_t> PeekSource::read(std::span<std::byte> out)
             m_head = {}; // is not needed any more
             m_taken = 0;
         }
-        const auto got = m_inner->read(out.subspan(fromHead));
+        const auto got = inner().read(out.subspan(fromHead));
         return got ? Result<std::size_t>(fromHead + *got) : got;
     }
     return fromHead;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "imagesource.h"
+#include "sourcefilter.h"
 
 #include <memory>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace burin {
 
 /// Lets the beginning of a source be looked at before it is read.
-class PeekSource final : public ImageSource
+class PeekSource final : public SourceFilter
 {
 public:
     explicit PeekSource(std::unique_ptr<ImageSource> inner);
@@ -22,14 +22,8 @@ public:
     [[nodiscard]] std::optional<Bytes> end() const;
 
     [[nodiscard]] Result<std::size_t> read(std::span<std::byte> out) override;
-    [[nodiscard]] std::optional<Bytes> unpackedSize() const override { return m_inner->unpackedSize(); }
-    [[nodiscard]] Bytes consumed() const noexcept override { return m_inner->consumed(); }
-    [[nodiscard]] Bytes fileSize() const noexcept override { return m_inner->fileSize(); }
-    [[nodiscard]] Result<void> checkUnchanged() const override { return m_inner->checkUnchanged(); }
-    void interrupt() noexcept override { m_inner->interrupt(); }
 
 private:
-    std::unique_ptr<ImageSource> m_inner;
     std::vector<std::byte> m_head;
     std::size_t m_taken = 0; ///< of the head, by read()
     bool m_ended = false;

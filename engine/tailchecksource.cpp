@@ -8,13 +8,13 @@
 namespace burin {
 
 TailCheckSource::TailCheckSource(std::unique_ptr<ImageSource> inner, std::string_view outer)
-    : m_inner(std::move(inner)), m_outer(outer)
+    : SourceFilter(std::move(inner)), m_outer(outer)
 {
 }
 
 Result<std::size_t> TailCheckSource::read(std::span<std::byte> out)
 {
-    const auto got = m_inner->read(out);
+    const auto got = inner().read(out);
     if (!got) {
         return got;
     }

@@ -72,13 +72,7 @@ StreamStart ZstdDecoder::startsStream(std::span<const std::byte> in) const
 {
     static constexpr std::array<unsigned char, 4> kFrame = {0x28, 0xb5, 0x2f, 0xfd};
     const auto frame = matchMagic(in, kFrame);
-    if (frame != StreamStart::No || in.empty()) {
-        return frame;
-    }
-    // RFC 8878, 3.1.2: skippable frames begin with 0x184D2A50 to 0x184D2A5F, little endian.
-    const std::array<unsigned char, 4> skippable = {
-        static_cast<unsigned char>(0x50U | (std::to_integer<unsigned>(in[0]) & 0x0fU)), 0x2a, 0x4d, 0x18};
-    return matchMagic(in, skippable);
+    return frame != StreamStart::No ? frame : matchSkippable(in);
 }
 
 } // namespace burin

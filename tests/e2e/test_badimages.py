@@ -133,6 +133,14 @@ class BadImages(Lab):
                     with open(self.drive, "rb") as f:
                         self.assertEqual(f.read(len(raw)), raw)
 
+    def test_a_drive_is_no_image(self):
+        """By its name, and as standard input, which would be read like a pipe."""
+        drive = self.loop(self.file("other", noise(4 * MIB)))
+        self.refused(drive, "ImageUnreadable")
+        with open(drive, "rb") as f:
+            r = run("flash", "-", self.drive, "--file", "--yes", "--json", stdin=f)
+        self.assertEqual((r.returncode, report(r)["error"]["code"]), (REFUSED, "ImageUnreadable"), r.stderr)
+
     def test_other_formats_are_named_not_written(self):
         r = self.refused(self.file("a.rar.img", b"Rar!\x1a\x07\x01\x00" + noise(65536)), "ImageUnsupported")
         self.assertIn("RAR", r.stderr)
