@@ -6,5 +6,5 @@ foreach(name formatting errortext chartscale drivelistmodel confirmsheet mainwin
 endforeach()
 
 # Not a test: takes pictures of the window for people to look at (tests/ui/screenshots.cpp).
-add_executable(burin_screenshots EXCLUDE_FROM_ALL ui/screenshots.cpp)
+add_executable(burin_screenshots ui/screenshots.cpp)
 target_link_libraries(burin_screenshots PRIVATE burin_ui)

@@ -300,17 +300,21 @@ QString sumName(const KnownSum& sum)
 
 QString sumText(const SumResult& result)
 {
+    const QString kind = QString::fromUtf8(nameOf(result.sum.kind));
+    const QString file =
+        QFileInfo(QFile::decodeName(QByteArray::fromStdString(result.sum.origin))).fileName();
+    const QString origin = file.isEmpty() ? Words::tr("the one that was given") : file;
     if (!result.matches) {
-        return Words::tr("differs from %1").arg(sumName(result.sum));
+        return Words::tr("%1 differs from %2").arg(kind, origin);
     }
-    return result.ofFile ? Words::tr("the file matches %1").arg(sumName(result.sum))
-                         : Words::tr("the image matches %1").arg(sumName(result.sum));
+    return result.ofFile ? Words::tr("%1 matches %2").arg(kind, origin)
+                         : Words::tr("%1 of the unpacked image matches %2").arg(kind, origin);
 }
 
 QString checkText(const ImageInfo& image)
 {
-    return image.checked ? Words::tr("the format has a checksum of its own, which is checked")
-                         : Words::tr("the format has no checksum, so damage to the file can't be noticed");
+    return image.checked ? Words::tr("checked by its format's own checksum")
+                         : Words::tr("no checksum: damage to the file can't be noticed");
 }
 
 QString imageSummary(const ImageInfo& image)

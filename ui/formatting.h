@@ -39,7 +39,7 @@ namespace burin {
 [[nodiscard]] QString imageSummary(const ImageInfo& image);
 /// "SHA-256 in SHA256SUMS", "the pasted SHA-256".
 [[nodiscard]] QString sumName(const KnownSum& sum);
-/// What a published sum said: "matches the SHA-256 in SHA256SUMS".
+/// What a published sum said: "SHA-256 matches SHA256SUMS".
 [[nodiscard]] QString sumText(const SumResult& result);
 /// Whether damage to the file would be noticed by its format.
 [[nodiscard]] QString checkText(const ImageInfo& image);

@@ -120,6 +120,25 @@ QWidget* ImagePanel::makeDropPage()
     return m_dropZone;
 }
 
+/// Which of several images inside, and what the checksums say.
+void ImagePanel::makeSumRows(QWidget* facts)
+{
+    m_member = new QComboBox(facts);
+    m_member->setObjectName(u"memberBox"_s);
+    m_member->setAccessibleName(tr("Image inside the archive"));
+    m_member->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    connect(m_member, &QComboBox::activated, this, &ImagePanel::pickMember);
+    m_check = new ToneLabel(ToneLabel::Tone::Muted, 0.93, QFont::Normal, facts);
+    m_check->setObjectName(u"imageCheck"_s);
+    m_check->setWordWrap(true);
+    m_ignore = new QPushButton(tr("Write it all the &same"), facts);
+    m_ignore->setObjectName(u"ignoreSumButton"_s);
+    m_ignore->setProperty("small", true);
+    m_ignore->setAutoDefault(true);
+    connect(m_ignore, &QPushButton::clicked, this, &ImagePanel::ignoreSums);
+    connect(&m_sums, &SumChecker::changed, this, &ImagePanel::showSums);
+}
+
 QWidget* ImagePanel::makeImagePage()
 {
     auto* facts = new QWidget;
@@ -136,20 +155,7 @@ QWidget* ImagePanel::makeImagePage()
     m_warning->setWordWrap(true);
     m_coverage = new ToneLabel(ToneLabel::Tone::Muted, 0.93, QFont::Normal, facts);
     m_coverage->setText(tr("writes every block"));
-    m_member = new QComboBox(facts);
-    m_member->setObjectName(u"memberBox"_s);
-    m_member->setAccessibleName(tr("Image inside the archive"));
-    m_member->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-    connect(m_member, &QComboBox::activated, this, &ImagePanel::pickMember);
-    m_check = new ToneLabel(ToneLabel::Tone::Muted, 0.93, QFont::Normal, facts);
-    m_check->setObjectName(u"imageCheck"_s);
-    m_check->setWordWrap(true);
-    m_ignore = new QPushButton(tr("Write it all the &same"), facts);
-    m_ignore->setObjectName(u"ignoreSumButton"_s);
-    m_ignore->setProperty("small", true);
-    m_ignore->setAutoDefault(true);
-    connect(m_ignore, &QPushButton::clicked, this, &ImagePanel::ignoreSums);
-    connect(&m_sums, &SumChecker::changed, this, &ImagePanel::showSums);
+    makeSumRows(facts);
     m_change = new QPushButton(tr("Chan&ge…"), facts);
     m_change->setObjectName(u"changeButton"_s);
     m_change->setProperty("small", true);
@@ -162,8 +168,8 @@ QWidget* ImagePanel::makeImagePage()
     layout->insertWidget(2, m_bar);
     layout->insertWidget(3, m_warning);
     layout->insertWidget(4, m_member);
-    layout->addWidget(m_check);
-    layout->addWidget(m_ignore, 0, Qt::AlignLeft);
+    layout->insertWidget(5, m_check);
+    layout->insertWidget(6, m_ignore, 0, Qt::AlignLeft);
     layout->insertSpacing(2, 4);
     layout->insertSpacing(4, 2);
     layout->addStretch(1);
@@ -256,7 +262,7 @@ void ImagePanel::showSums()
         tone = ToneLabel::Tone::Good;
     } else if (state == SumChecker::State::Differs) {
         text = u"✗ "_s
-            + tr("The file %1. It is damaged or another version: download it again.")
+            + tr("%1. The file is damaged or another version: download it again.")
                   .arg(sumText(*m_sums.result()));
         tone = ToneLabel::Tone::Bad;
     } else if (!m_image->sums.empty()) {

@@ -60,6 +60,7 @@ protected:
 private:
     QWidget* makeDropPage();
     QWidget* makeImagePage();
+    void makeSumRows(QWidget* facts);
     void showError(const FlashError& error, const QString& path);
     void take(quint64 turn, const QString& path, const Result<ImageInfo>& result);
     void setHovered(bool hovered);

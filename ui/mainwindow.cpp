@@ -383,6 +383,9 @@ void MainWindow::refreshIdle()
             : tr("Ready: everything on %1 (%2, %3) will be replaced")
                   .arg(name, QString::fromStdString(drive->node), formatSize(drive->size));
     }
+    if (image && !isUsable()) {
+        message = tr("The image is not the published one, so nothing is written");
+    }
     m_chart->setHeadline(tr("Throughput"), detail);
     m_chart->setMessage(m_notice.isEmpty() ? message : m_notice);
     m_footer->setReady(drive != nullptr && isUsable());

@@ -22,6 +22,7 @@ inline ImageInfo pictureImage()
     image.path = "/home/ana/raspios-trixie-arm64.img.xz";
     image.file.size = 1'210'000'000;
     image.layers = {{.format = Format::Xz}};
+    image.checked = true;
     image.unpackedSize = kPictureSize;
     image.table = PartitionTable::Mbr;
     image.partitions = {

@@ -3,6 +3,7 @@
 //
 // usage: screenshots FOLDER [light|dark] [WIDTHxHEIGHT]
 // Saves the window in the states of the design's pictures, to be looked at by people.
+#include "engine/imagefile.h"
 #include "tests/support/windowstates.h"
 #include "ui/burinstyle.h"
 #include "ui/drivepicker.h"
@@ -11,11 +12,14 @@
 #include "ui/theme.h"
 
 #include <QApplication>
+#include <QCryptographicHash>
 #include <QDir>
+#include <QFile>
 #include <QIcon>
 #include <QPushButton>
 #include <QSettings>
 #include <QStandardPaths>
+#include <QTemporaryDir>
 #include <QThreadPool>
 
 #include <functional>
@@ -39,7 +43,7 @@ public:
                 return failure(ErrorCode::DriveBusy);
             });
         WindowServices services;
-        services.probe = [](const std::string&, std::stop_token) -> Result<ImageInfo> {
+        services.probe = [](const std::string&, std::stop_token, const std::string&) -> Result<ImageInfo> {
             return failure(ErrorCode::ImageFormatUnknown);
         };
         MainWindow window(controller, services);
@@ -71,6 +75,36 @@ private:
     QSize m_size;
 };
 
+/// An image whose file has a published sum, which it matches or not.
+ImageInfo summedImage(const QTemporaryDir& folder, bool right)
+{
+    const QByteArray content = "the image";
+    ImageInfo image = test::pictureImage();
+    QFile file(folder.filePath(u"raspios-trixie-arm64.img.xz"_s));
+    if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size()) {
+        return image;
+    }
+    file.close();
+    image.path = QFile::encodeName(file.fileName()).toStdString();
+    if (const auto opened = ImageFile::open(image.path)) {
+        image.file = (*opened)->identity();
+    }
+    const auto hex =
+        QCryptographicHash::hash(right ? content : "another", QCryptographicHash::Sha256).toHex();
+    image.sums = {{.kind = DigestKind::Sha256,
+                   .hex = hex.toStdString(),
+                   .fileName = "raspios-trixie-arm64.img.xz",
+                   .origin = "SHA256SUMS"}};
+    return image;
+}
+
+void waitForSums(ImagePanel& panel)
+{
+    while (panel.sums().state() == SumChecker::State::Running) {
+        QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    }
+}
+
 FlashReport mismatch()
 {
     FlashReport report;
@@ -92,6 +126,23 @@ void takeAll(Studio& studio)
                 [](MainWindow& w) { w.findChild<QPushButton*>(u"flashButton"_s)->click(); });
     studio.take(u"2c-refused"_s, false, true, false,
                 [](MainWindow& w) { w.openImage(u"/nowhere/manual.pdf"_s); });
+    for (const bool right : {true, false}) {
+        const QTemporaryDir folder;
+        studio.take(right ? u"2d-sum-matches"_s : u"2e-sum-differs"_s, true, true, true, [&](MainWindow& w) {
+            auto* panel = w.findChild<ImagePanel*>();
+            panel->showImage(summedImage(folder, right));
+            waitForSums(*panel);
+        });
+    }
+    studio.take(u"2f-several"_s, true, true, true, [](MainWindow& w) {
+        ImageInfo image = test::pictureImage();
+        image.path = "/home/ana/boards.zip";
+        image.layers = {{.format = Format::Zip, .member = "boards/raspberrypi-4.img"}};
+        image.candidates = {{.member = "boards/raspberrypi-4.img", .size = 5'870'000'000},
+                            {.member = "boards/rock-5b.img", .size = 4'100'000'000}};
+        image.warnings = {ImageWarning::ManyMembers};
+        w.findChild<ImagePanel*>()->showImage(image);
+    });
     test::PictureJob writing;
     writing.write(0.58);
     studio.job(u"3-writing"_s, writing);
