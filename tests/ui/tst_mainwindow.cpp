@@ -12,11 +12,13 @@
 
 #include <QApplication>
 #include <QCheckBox>
+#include <QCryptographicHash>
 #include <QDropEvent>
 #include <QFile>
 #include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScopeGuard>
 #include <QScreen>
 #include <QSettings>
 #include <QStandardPaths>
@@ -128,6 +130,7 @@ private Q_SLOTS:
     void droppedFilesAreOpened();
     void refusedImagesSayWhy();
     void lateProbeResultsAreDropped();
+    void anImageThatDiffersFromItsSumIsNotWritten();
     void everyControlHasAName();
     void fitsASmallScreen();
     void remembersOptionsButNoDrives();
@@ -648,6 +651,35 @@ void MainWindowTest::lateProbeResultsAreDropped()
     QVERIFY(QThreadPool::globalInstance()->waitForDone());
     QCoreApplication::processEvents();
     QCOMPARE(panel->image()->path, "/tmp/fast.img");
+}
+
+void MainWindowTest::anImageThatDiffersFromItsSumIsNotWritten()
+{
+    const auto hex = [](const QByteArray& data) {
+        return QCryptographicHash::hash(data, QCryptographicHash::Sha256).toHex();
+    };
+    const auto state = [this] { return m_window->findChild<ImagePanel*>()->sums().state(); };
+    const auto flashIsEnabled = [this] { return button("flashButton")->isEnabled(); };
+    QFile sums(m_folder.filePath(u"SHA256SUMS"_s));
+    const auto remove = qScopeGuard([&] { sums.remove(); });
+    const QByteArray right = hex(QByteArray::fromRawData(reinterpret_cast<const char*>(m_bytes.data()),
+                                                         static_cast<qsizetype>(m_bytes.size())));
+    for (const QByteArray& published : {right, hex("another image")}) {
+        QVERIFY(sums.open(QIODevice::WriteOnly | QIODevice::Truncate));
+        sums.write(published + "  system.img\n");
+        sums.close();
+        openTestImage();
+        QTRY_VERIFY(state() == SumChecker::State::Matches || state() == SumChecker::State::Differs);
+        if (m_window->findChild<DrivePicker*>()->drives().chosen() == nullptr) {
+            clickRow(0);
+        }
+        QCOMPARE(state() == SumChecker::State::Matches, published == right);
+        QCOMPARE(flashIsEnabled(), published == right);
+    }
+    QVERIFY(button("ignoreSumButton")->isVisible());
+    click("ignoreSumButton");
+    QVERIFY(flashIsEnabled());
+    QVERIFY(!button("ignoreSumButton")->isVisible());
 }
 
 void MainWindowTest::everyControlHasAName()
