@@ -15,9 +15,9 @@ constexpr std::size_t kBufferSize = 256 * kKiB;
 } // namespace
 
 CompressedSource::CompressedSource(std::unique_ptr<ImageSource> packed, std::unique_ptr<Decoder> decoder,
-                                   std::optional<Bytes> unpackedSize)
+                                   std::optional<Bytes> unpackedSize, DataAfterEnd after)
     : SourceFilter(std::move(packed)), m_decoder(std::move(decoder)), m_unpackedSize(unpackedSize),
-      m_buffer(kBufferSize)
+      m_after(after), m_buffer(kBufferSize)
 {
 }
 
@@ -119,7 +119,20 @@ Result<void> CompressedSource::goBetweenStreams()
     case StreamStart::No:
         break;
     }
-    return failure(ErrorCode::ImageCorrupt, "data after the end");
+    return m_after == DataAfterEnd::PassedOver ? passOver()
+                                               : failure(ErrorCode::ImageCorrupt, "data after the end");
+}
+
+/// Reads on to the end of the input, so that a sum of the file takes it all in.
+Result<void> CompressedSource::passOver()
+{
+    do {
+        take(input().size());
+        if (auto filled = refill(); !filled) {
+            return filled;
+        }
+    } while (!input().empty());
+    return finish();
 }
 
 Result<void> CompressedSource::finish()

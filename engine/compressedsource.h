@@ -11,15 +11,19 @@
 
 namespace burin {
 
+/// Data after the last stream may be a damaged next one: only a published sum of the whole file can tell.
+enum class DataAfterEnd { Damage, PassedOver };
+
 /// One or more compressed streams, joined and padded as the formats allow. The rules are the same for all
 /// formats: the input may only end after a stream's end mark; zeros may follow it, another stream may follow
-/// it, anything else is damage. The input is read to its proven end, and with it checked.
+/// it, anything else is damage unless it is to be passed over. The input is read to its proven end, and with
+/// it checked.
 class CompressedSource final : public SourceFilter
 {
 public:
     /// `unpackedSize` is what the format claims; other than that many bytes are ImageCorrupt.
     CompressedSource(std::unique_ptr<ImageSource> packed, std::unique_ptr<Decoder> decoder,
-                     std::optional<Bytes> unpackedSize);
+                     std::optional<Bytes> unpackedSize, DataAfterEnd after = DataAfterEnd::Damage);
 
     [[nodiscard]] Result<std::size_t> read(std::span<std::byte> out) override;
     [[nodiscard]] std::optional<Bytes> unpackedSize() const override { return m_unpackedSize; }
@@ -32,10 +36,12 @@ private:
     void take(std::size_t count);
     [[nodiscard]] Result<std::size_t> advance(std::span<std::byte> out);
     [[nodiscard]] Result<void> goBetweenStreams();
+    [[nodiscard]] Result<void> passOver();
     [[nodiscard]] Result<void> finish();
 
     std::unique_ptr<Decoder> m_decoder;
     std::optional<Bytes> m_unpackedSize;
+    DataAfterEnd m_after;
     std::vector<std::byte> m_buffer;
     std::size_t m_begin = 0; ///< of what is left in the buffer
     std::size_t m_end = 0;

@@ -48,7 +48,7 @@ protected:
         }
         // Of a container the file's digest is known already: one that is for the file decides at once.
         if (m_plan.fileDigester && m_plan.fileDigester->results()) {
-            const auto early = judgeSums(m_plan.sums, *m_plan.fileDigester->results(), {});
+            const auto early = judgeSums(m_plan.sums, *m_plan.fileDigester->results(), {}, m_plan.imagePath);
             if (early && !early->matches && isSumOfFile(early->sum, m_plan.imagePath)) {
                 m_report.sum = early;
                 return failure(ErrorCode::ImageCorrupt, std::string(nameOf(early->sum.kind)) + " sum");
@@ -112,7 +112,8 @@ Result<void> Job::takeDigests()
     if (m_plan.fileDigester && m_plan.fileDigester->results()) {
         ofFile = *m_plan.fileDigester->results();
     }
-    m_report.sum = m_plan.sums.empty() ? m_plan.sum : judgeSums(m_plan.sums, ofFile, *ofImage);
+    m_report.sum =
+        m_plan.sums.empty() ? m_plan.sum : judgeSums(m_plan.sums, ofFile, *ofImage, m_plan.imagePath);
     if (m_report.sum && !m_report.sum->matches) {
         return failure(ErrorCode::ImageCorrupt, std::string(nameOf(m_report.sum->sum.kind)) + " sum");
     }

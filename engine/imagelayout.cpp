@@ -99,12 +99,24 @@ bool isWindowsInstaller(std::span<const std::byte> head, std::string_view label)
     return named || (hasUdfVolume(head) && (contains(head, "bootmgr") || contains(head, "BOOTMGR")));
 }
 
-void addWarnings(ImageInfo& info, std::span<const std::byte> head, const TableFacts& table, Bytes claimedEnd)
+/// The backup header of a GPT that lies bare in a file and reaches no farther than that.
+bool isBackupDamaged(const GptFacts& gpt, const std::optional<FileRange>& stored)
+{
+    if (!stored || gpt.block == 0 || gpt.end < gpt.block || gpt.end > stored->range.length) {
+        return false;
+    }
+    std::vector<std::byte> header(gpt.block);
+    return stored->readExactlyAt(gpt.end - gpt.block, header).has_value() && !isSoundGptHeader(header);
+}
+
+void addWarnings(ImageInfo& info, std::span<const std::byte> head, const TableFacts& table,
+                 bool startsFromDisc, Bytes claimedEnd)
 {
     if (isWindowsInstaller(head, info.label)) {
         info.warnings.push_back(ImageWarning::WindowsInstaller);
     } else if (info.table == PartitionTable::None && !table.otherTable && !hasBootSignature(head)) {
-        info.warnings.push_back(ImageWarning::NoBootRecord);
+        info.warnings.push_back(startsFromDisc ? ImageWarning::StartsFromDiscOnly
+                                               : ImageWarning::NoBootRecord);
     }
     info.claimedEnd = claimedEnd;
     if (info.unpackedSize && claimedEnd > *info.unpackedSize) {
@@ -167,7 +179,11 @@ Result<void> readLayout(ImageInfo& info, const std::optional<FileRange>& stored,
     info.partitions = table.partitions;
     readFileSystems(info, image, iso);
     const Bytes gptEnd = table.table == PartitionTable::Gpt ? gpt.end : 0;
-    addWarnings(info, head, table, std::max({table.end, gptEnd, iso.end, readUdfEnd(head)}));
+    if (gpt.damaged || isBackupDamaged(gpt, stored)) {
+        info.warnings.push_back(ImageWarning::DamagedTable);
+    }
+    addWarnings(info, head, table, iso.startsFromDisc,
+                std::max({table.end, gptEnd, iso.end, readUdfEnd(head)}));
     return {};
 }
 

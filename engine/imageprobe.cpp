@@ -147,7 +147,10 @@ Result<ImageInfo> probe(const std::string& path, const std::stop_token& stop, co
     info.path = path;
     info.file = opened->identity;
     auto image = unwrapImage(std::move(opened->root),
-                             {.members = {member}, .limits = DecoderLimits::ofThisMachine(), .stop = stop});
+                             {.members = {member},
+                              .limits = DecoderLimits::ofThisMachine(),
+                              .judgedBySum = !isUrl(path) && !findSums(path).empty(),
+                              .stop = stop});
     auto seen = image ? look(info, *image, true, stop) : std::unexpected(image.error());
     const bool isWhole = seen && info.layers.empty()
         && !std::ranges::contains(info.warnings, ImageWarning::ShorterThanItsTable);
@@ -197,24 +200,24 @@ bool isReadInOrder(const std::vector<ImageLayer>& layers)
     return !layers.empty() && kindOf(layers.front().format) == FormatKind::Stream;
 }
 
-Result<std::unique_ptr<ImageSource>> open(const ImageInfo& info, Bytes threadingMemory,
-                                          const std::shared_ptr<FileDigester>& digester,
-                                          const std::stop_token& stop)
+Result<std::unique_ptr<ImageSource>> open(const ImageInfo& info, const OpenOptions& how)
 {
-    auto opened = openRoot(info.path, info.file, stop);
+    auto opened = openRoot(info.path, info.file, how.stop);
     if (!opened) {
         return std::unexpected(opened.error());
     }
     // The digests of a bare image are the job's own.
     const auto* place = std::get_if<FileRange>(&opened->root);
-    if (digester && place && !info.layers.empty() && !isReadInOrder(info.layers)) {
-        if (auto read = digester->readAll(*place->file, stop); !read) {
+    if (how.digester && place && !info.layers.empty() && !isReadInOrder(info.layers)) {
+        if (auto read = how.digester->readAll(*place->file, how.stop); !read) {
             return std::unexpected(std::move(read.error()));
         }
     }
-    UnwrapOptions options = {.list = false, .limits = DecoderLimits::ofThisMachine(threadingMemory)};
+    UnwrapOptions options = {.list = false,
+                             .limits = DecoderLimits::ofThisMachine(how.threadingMemory),
+                             .judgedBySum = how.judgedBySum};
     if (isReadInOrder(info.layers)) {
-        options.digester = digester;
+        options.digester = how.digester;
     }
     for (const auto& layer : info.layers) {
         if (kindOf(layer.format) == FormatKind::Container) {
@@ -264,11 +267,9 @@ try {
     return failure(ErrorCode::Internal, e.what());
 }
 
-Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info, Bytes threadingMemory,
-                                               const std::shared_ptr<FileDigester>& digester,
-                                               const std::stop_token& stop)
+Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info, const OpenOptions& options)
 try {
-    return open(info, threadingMemory, digester, stop);
+    return open(info, options);
 } catch (const std::exception& e) {
     return failure(ErrorCode::Internal, e.what());
 }

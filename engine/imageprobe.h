@@ -59,7 +59,9 @@ enum class PartitionTable { None, Mbr, Gpt };
 
 /// Something that people should know before they write the image; the words are in ui/errortext.cpp.
 enum class ImageWarning {
-    NoBootRecord, ///< neither a partition table nor a boot record
+    NoBootRecord,       ///< neither a partition table nor a boot record
+    StartsFromDiscOnly, ///< as before, but an ISO image that starts from an optical disc
+    DamagedTable,       ///< a GPT, or its backup, doesn't fit its own CRC
     WindowsInstaller,
     ShorterThanItsTable, ///< a partition, the backup GPT or the ISO volume reaches beyond the end
     ManyMembers,         ///< the container holds other candidates too; the largest was taken
@@ -138,11 +140,16 @@ struct StreamedImage {
 [[nodiscard]] Result<StreamedImage> openStream(UniqueFd fd, const std::string& name,
                                                Bytes threadingMemory = kSmallThreadingMemory);
 
+struct OpenOptions {
+    Bytes threadingMemory = kSmallThreadingMemory;
+    /// Takes the digests of the file, if there is one: while it is read, or, where a job doesn't read it from
+    /// its beginning to its end (zip, 7z, virtual disks), at once, which `stop` ends.
+    std::shared_ptr<FileDigester> digester{};
+    bool judgedBySum = false; ///< data after the end are passed over: a sum decides on the whole file
+    std::stop_token stop{};
+};
 /// Opens the image that was probed for one reading. ImageChanged if the file is not the same any more.
-/// `digester`, if there is one, takes the digests of the file: while it is read, or, where a job doesn't read
-/// it from its beginning to its end (zip, 7z, virtual disks), at once, which `stop` ends.
-[[nodiscard]] Result<std::unique_ptr<ImageSource>>
-openImage(const ImageInfo& info, Bytes threadingMemory = kSmallThreadingMemory,
-          const std::shared_ptr<FileDigester>& digester = {}, const std::stop_token& stop = {});
+[[nodiscard]] Result<std::unique_ptr<ImageSource>> openImage(const ImageInfo& info,
+                                                             const OpenOptions& options = {});
 
 } // namespace burin

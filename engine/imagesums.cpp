@@ -336,33 +336,41 @@ std::vector<std::string> findSignatures(const std::string& imagePath, std::span<
     return found;
 }
 
+bool isSumOfFile(const KnownSum& sum, const std::string& imagePath)
+{
+    const auto baseOf = [](std::string_view path) { return path.substr(path.find_last_of("/\\") + 1); };
+    return !sum.fileName.empty() && baseOf(sum.fileName) == baseOf(imagePath);
+}
+
 std::optional<SumResult> judgeSums(std::span<const KnownSum> sums, std::span<const DigestResult> ofFile,
-                                   std::span<const DigestResult> ofImage)
+                                   std::span<const DigestResult> ofImage, const std::string& imagePath)
 {
     const auto among = [](std::span<const DigestResult> digests, const KnownSum& sum) {
         return std::ranges::any_of(digests, [&](const DigestResult& digest) {
             return digest.kind == sum.kind && digest.hex == sum.hex;
         });
     };
+    const auto differs = [&](const KnownSum& sum) {
+        const auto ofItsKind = [&](const DigestResult& digest) { return digest.kind == sum.kind; };
+        return (std::ranges::any_of(ofFile, ofItsKind) || std::ranges::any_of(ofImage, ofItsKind))
+            && !among(ofFile, sum) && !among(ofImage, sum);
+    };
+    const auto first = [&](const auto& is) {
+        const auto found = std::ranges::find_if(sums, is);
+        return found == sums.end() ? std::optional<KnownSum>() : *found;
+    };
     for (const auto& sum : sums) {
         const bool ofTheFile = among(ofFile, sum);
         if (ofTheFile || among(ofImage, sum)) {
-            return SumResult{.sum = sum, .ofFile = ofTheFile, .matches = true};
+            const auto contradicts = [&](const KnownSum& other) {
+                return differs(other) && (!ofImage.empty() || isSumOfFile(other, imagePath));
+            };
+            return SumResult{
+                .sum = sum, .ofFile = ofTheFile, .matches = true, .contradictedBy = first(contradicts)};
         }
     }
-    for (const auto& sum : sums) {
-        const auto ofItsKind = [&](const DigestResult& digest) { return digest.kind == sum.kind; };
-        if (std::ranges::any_of(ofFile, ofItsKind) || std::ranges::any_of(ofImage, ofItsKind)) {
-            return SumResult{.sum = sum, .ofFile = false, .matches = false};
-        }
-    }
-    return {};
-}
-
-bool isSumOfFile(const KnownSum& sum, const std::string& imagePath)
-{
-    const auto baseOf = [](std::string_view path) { return path.substr(path.find_last_of("/\\") + 1); };
-    return !sum.fileName.empty() && baseOf(sum.fileName) == baseOf(imagePath);
+    const auto wrong = first(differs);
+    return wrong ? SumResult{.sum = *wrong} : std::optional<SumResult>();
 }
 
 std::vector<DigestKind> kindsOf(std::span<const KnownSum> sums)

@@ -20,7 +20,7 @@ namespace burin {
 /// A sum may be of the file as it is or of the unpacked image; the name doesn't always tell. And sums can
 /// contradict each other, of the same kind and name: a list of a tree has several disk.img, an older list
 /// may lie beside a newer one. All are returned. So the image is right if the file or the unpacked data
-/// match one sum, and wrong only if none of them matches; where both happen the caller should say so.
+/// match one sum, and wrong only if none of them matches; where both happen judgeSums() says so.
 /// The image's own files come first. Files that can't be read, and links, are passed over.
 [[nodiscard]] std::vector<KnownSum> findSums(const std::string& imagePath,
                                              std::span<const std::string> innerNames = {});
@@ -35,16 +35,19 @@ struct SumResult {
     KnownSum sum;
     bool ofFile = false; ///< of the file as it is; else of the unpacked image, or not known of which
     bool matches = false;
+    std::optional<KnownSum> contradictedBy{}; ///< where `sum` matches, another one that doesn't
 };
-
-/// Whether one of `sums` is a digest of the file or of the unpacked image; else the first that differs.
-/// Nothing if there is no sum of a kind that was taken.
-[[nodiscard]] std::optional<SumResult> judgeSums(std::span<const KnownSum> sums,
-                                                 std::span<const DigestResult> ofFile,
-                                                 std::span<const DigestResult> ofImage);
 
 /// Whether a sum is by its name one of the file as it is, so that a file that differs is not the right one.
 [[nodiscard]] bool isSumOfFile(const KnownSum& sum, const std::string& imagePath);
+
+/// Whether one of `sums` is a digest of the file or of the unpacked image; else the first that differs.
+/// Nothing if there is no sum of a kind that was taken. Without `ofImage` only a sum that is by its name one
+/// of the file can contradict another.
+[[nodiscard]] std::optional<SumResult> judgeSums(std::span<const KnownSum> sums,
+                                                 std::span<const DigestResult> ofFile,
+                                                 std::span<const DigestResult> ofImage,
+                                                 const std::string& imagePath);
 
 /// Each once, in order.
 [[nodiscard]] std::vector<DigestKind> kindsOf(std::span<const KnownSum> sums);

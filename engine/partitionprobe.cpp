@@ -6,6 +6,7 @@
 #include "partitiontypes.h"
 
 #include <blkid/blkid.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cstring>
@@ -56,6 +57,34 @@ ImagePartition describe(blkid_partition part, bool isGpt)
             .label = {},
             .type = isGpt ? gptTypeName(text(blkid_partition_get_type_string(part)))
                           : mbrTypeName(blkid_partition_get_type(part))};
+}
+
+constexpr std::uint64_t kGptSignature = 0x5452415020494645; // "EFI PART"
+
+std::uint32_t crc32(std::span<const std::byte> data)
+{
+    return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(data.data()), data.size()));
+}
+
+/// Whether the entries fit the CRC in the header; also if they aren't in `head`, where nobody can tell.
+bool fitGptEntries(std::span<const std::byte> head, std::span<const std::byte> header)
+{
+    const auto at = littleEndian<std::uint64_t>(header, 72);
+    const Bytes size =
+        Bytes{littleEndian<std::uint32_t>(header, 80)} * littleEndian<std::uint32_t>(header, 84);
+    const Bytes room = head.size();
+    if (at > room / header.size() || size > room - at * header.size()) {
+        return true;
+    }
+    return crc32(head.subspan(at * header.size(), size)) == littleEndian<std::uint32_t>(header, 88);
+}
+
+bool hasElTorito(std::span<const std::byte> head)
+{
+    constexpr std::size_t kBootRecord = std::size_t{17} * 2048; // fixed by the specification
+    constexpr std::string_view kBegins("\0CD001\1EL TORITO SPECIFICATION", 30);
+    return head.size() >= kBootRecord + kBegins.size()
+        && std::memcmp(head.data() + kBootRecord, kBegins.data(), kBegins.size()) == 0;
 }
 
 } // namespace
@@ -112,16 +141,37 @@ FileSystemFacts readFileSystem(int fd, Range range)
     return {.type = valueOf(probe.get(), "TYPE"), .label = valueOf(probe.get(), "LABEL")};
 }
 
+bool isSoundGptHeader(std::span<const std::byte> block)
+{
+    constexpr std::size_t kSizeAt = 12;
+    constexpr std::size_t kCrcAt = 16;
+    constexpr std::size_t kLeastSize = 92;
+    if (block.size() < kLeastSize || littleEndian<std::uint64_t>(block, 0) != kGptSignature) {
+        return false;
+    }
+    const auto size = littleEndian<std::uint32_t>(block, kSizeAt);
+    if (size < kLeastSize || size > block.size()) {
+        return false;
+    }
+    std::vector<std::byte> header(block.begin(), block.begin() + size);
+    std::ranges::fill_n(header.begin() + kCrcAt, 4, std::byte{0}); // taken as zero while it is computed
+    return crc32(header) == littleEndian<std::uint32_t>(block, kCrcAt);
+}
+
 GptFacts readGptHeader(std::span<const std::byte> head)
 {
-    constexpr std::uint64_t kSignature = 0x5452415020494645; // "EFI PART"
     for (const std::uint32_t block : {512U, 4096U}) {
-        if (head.size() >= std::size_t{block} * 2 && littleEndian<std::uint64_t>(head, block) == kSignature) {
-            constexpr std::size_t kBackupAt = 32; // AlternateLBA (UEFI 5.3.2)
-            const auto backup = littleEndian<std::uint64_t>(head, block + kBackupAt);
-            constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 48U;
-            return {.block = block, .end = backup < kMostBlocks ? (backup + 1) * block : 0};
+        if (head.size() < std::size_t{block} * 2
+            || littleEndian<std::uint64_t>(head, block) != kGptSignature) {
+            continue;
         }
+        constexpr std::size_t kBackupAt = 32; // AlternateLBA (UEFI 5.3.2)
+        const auto header = head.subspan(block, block);
+        const auto backup = littleEndian<std::uint64_t>(header, kBackupAt);
+        constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 48U;
+        return {.block = block,
+                .end = backup < kMostBlocks ? (backup + 1) * block : 0,
+                .damaged = !isSoundGptHeader(header) || !fitGptEntries(head, header)};
     }
     return {};
 }
@@ -141,7 +191,8 @@ IsoFacts readIsoVolume(std::span<const std::byte> head)
     const auto label = letters.substr(40, 32);
     return {.present = true,
             .label = std::string(label.substr(0, label.find_last_not_of(std::string_view(" \0", 2)) + 1)),
-            .end = Bytes{littleEndian<std::uint32_t>(volume, 80)} * littleEndian<std::uint16_t>(volume, 128)};
+            .end = Bytes{littleEndian<std::uint32_t>(volume, 80)} * littleEndian<std::uint16_t>(volume, 128),
+            .startsFromDisc = hasElTorito(head)};
 }
 
 BootRecordLinks followBootRecord(std::span<const std::byte> record, Offset at, Offset container)

@@ -35,14 +35,18 @@ struct FileSystemFacts {
 struct GptFacts {
     std::uint32_t block = 0; ///< 512 or 4096, whichever block holds the header; 0 if there is none
     Bytes end = 0;           ///< behind the backup header
+    bool damaged = false;    ///< the header or the entries don't fit their CRC
 };
 [[nodiscard]] GptFacts readGptHeader(std::span<const std::byte> head);
+/// Whether this block holds a GPT header that fits its CRC (UEFI 2.10, 5.3.2).
+[[nodiscard]] bool isSoundGptHeader(std::span<const std::byte> block);
 
 /// The primary volume descriptor of ISO 9660 (ECMA-119, 8.4).
 struct IsoFacts {
     bool present = false;
     std::string label;
     Bytes end = 0;
+    bool startsFromDisc = false; ///< El Torito's boot record is there (El Torito 1.0, 7.0)
 };
 [[nodiscard]] IsoFacts readIsoVolume(std::span<const std::byte> head);
 

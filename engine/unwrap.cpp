@@ -174,12 +174,14 @@ Result<void> Unwrapper::takeStream(Format format)
     }
     m_checked = m_checked || facts.checked;
     m_layers.push_back({.format = format});
-    return apply([format, limits = m_options.limits, facts](Source packed) -> Result<Source> {
+    const auto after = m_options.judgedBySum ? DataAfterEnd::PassedOver : DataAfterEnd::Damage;
+    return apply([format, limits = m_options.limits, facts, after](Source packed) -> Result<Source> {
         auto decoder = makeDecoder(format, limits);
         if (!decoder) {
             return std::unexpected(decoder.error());
         }
-        return std::make_unique<CompressedSource>(std::move(packed), std::move(*decoder), facts.unpackedSize);
+        return std::make_unique<CompressedSource>(std::move(packed), std::move(*decoder), facts.unpackedSize,
+                                                  after);
     });
 }
 

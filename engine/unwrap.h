@@ -33,6 +33,7 @@ struct UnwrapOptions {
     bool list = true; ///< fill in UnwrappedImage::candidates also where `members` names one
     DecoderLimits limits;
     std::shared_ptr<FileDigester> digester{}; ///< is shown the bytes of the file as they are read
+    bool judgedBySum = false;                 ///< data after the end are passed over, as a sum is to decide
     std::stop_token stop{};
 };
 

@@ -42,7 +42,11 @@ FlashReport runJob(const FlashRequest& request, const FlashController::OpenDrive
         if (!plan.sums.empty()) {
             plan.fileDigester = std::make_shared<FileDigester>(kindsOf(plan.sums));
         }
-        auto opened = openImage(request.image, plan.threadingMemory, plan.fileDigester, control.cancel);
+        auto opened = openImage(request.image,
+                                {.threadingMemory = plan.threadingMemory,
+                                 .digester = plan.fileDigester,
+                                 .judgedBySum = !plan.sums.empty() || plan.sum,
+                                 .stop = control.cancel});
         if (!opened) {
             return control.cancel.stop_requested() ? cancelledBefore() : failedBefore(opened.error());
         }

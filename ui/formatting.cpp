@@ -300,15 +300,22 @@ QString sumName(const KnownSum& sum)
 
 QString sumText(const SumResult& result)
 {
-    const QString kind = QString::fromUtf8(nameOf(result.sum.kind));
-    const QString file =
-        QFileInfo(QFile::decodeName(QByteArray::fromStdString(result.sum.origin))).fileName();
-    const QString origin = file.isEmpty() ? Words::tr("the one that was given") : file;
+    const auto kindOf = [](const KnownSum& sum) { return QString::fromUtf8(nameOf(sum.kind)); };
+    const auto originOf = [](const KnownSum& sum) {
+        const QString file = QFileInfo(QFile::decodeName(QByteArray::fromStdString(sum.origin))).fileName();
+        return file.isEmpty() ? Words::tr("the one that was given") : file;
+    };
+    const auto differs = [&](const KnownSum& sum) {
+        return Words::tr("%1 differs from %2").arg(kindOf(sum), originOf(sum));
+    };
     if (!result.matches) {
-        return Words::tr("%1 differs from %2").arg(kind, origin);
+        return differs(result.sum);
     }
-    return result.ofFile ? Words::tr("%1 matches %2").arg(kind, origin)
-                         : Words::tr("%1 of the unpacked image matches %2").arg(kind, origin);
+    const QString matches =
+        (result.ofFile ? Words::tr("%1 matches %2") : Words::tr("%1 of the unpacked image matches %2"))
+            .arg(kindOf(result.sum), originOf(result.sum));
+    return result.contradictedBy ? Words::tr("%1, but %2").arg(matches, differs(*result.contradictedBy))
+                                 : matches;
 }
 
 QString checkText(const ImageInfo& image)

@@ -258,8 +258,9 @@ void ImagePanel::showSums()
         text =
             tr("Comparing with %1: %2").arg(sumName(m_image->sums.front()), formatPercent(m_sums.fraction()));
     } else if (state == SumChecker::State::Matches) {
-        text = u"✓ "_s + sumText(*m_sums.result());
-        tone = ToneLabel::Tone::Good;
+        const bool disputed = m_sums.result()->contradictedBy.has_value();
+        text = (disputed ? u"⚠ "_s : u"✓ "_s) + sumText(*m_sums.result());
+        tone = disputed ? ToneLabel::Tone::Warning : ToneLabel::Tone::Good;
     } else if (state == SumChecker::State::Differs) {
         text = u"✗ "_s
             + tr("%1. The file is damaged or another version: download it again.")

@@ -46,6 +46,22 @@ QJsonObject driveToJson(const DriveInfo& drive, const FlashReport& report)
             {u"write_cache"_s, QString::fromStdString(drive.writeCache)}};
 }
 
+QJsonObject sumToJson(const SumResult& result)
+{
+    const auto originOf = [](const KnownSum& sum) {
+        return QFile::decodeName(QByteArray::fromStdString(sum.origin));
+    };
+    QJsonObject object{{u"kind"_s, QString::fromUtf8(nameOf(result.sum.kind))},
+                       {u"hex"_s, QString::fromStdString(result.sum.hex)},
+                       {u"origin"_s, originOf(result.sum)},
+                       {u"of"_s, result.ofFile ? u"file"_s : u"image"_s},
+                       {u"matches"_s, result.matches}};
+    if (result.contradictedBy) {
+        object.insert(u"contradicted_by"_s, originOf(*result.contradictedBy));
+    }
+    return object;
+}
+
 QJsonArray badRangesToJson(const FlashReport& report)
 {
     QJsonArray array;
@@ -178,13 +194,7 @@ QJsonObject reportToJson(const FlashRequest& request, const FlashState& state)
         object.insert(u"error"_s, errorToJson(*report.error, errorContext(request, report)));
     }
     if (report.sum) {
-        object.insert(
-            u"checksum"_s,
-            QJsonObject{{u"kind"_s, QString::fromUtf8(nameOf(report.sum->sum.kind))},
-                        {u"hex"_s, QString::fromStdString(report.sum->sum.hex)},
-                        {u"origin"_s, QFile::decodeName(QByteArray::fromStdString(report.sum->sum.origin))},
-                        {u"of"_s, report.sum->ofFile ? u"file"_s : u"image"_s},
-                        {u"matches"_s, report.sum->matches}});
+        object.insert(u"checksum"_s, sumToJson(*report.sum));
     }
     if (report.counterfeit) {
         object.insert(u"counterfeit"_s,

@@ -68,7 +68,7 @@ void SumChecker::take(quint64 turn, const ImageInfo& image, const Result<std::ve
         return;
     }
     // What stopped it here, a read error or a change, stops the job too and is said there.
-    m_result = digests ? judgeSums(image.sums, *digests, {}) : std::nullopt;
+    m_result = digests ? judgeSums(image.sums, *digests, {}, image.path) : std::nullopt;
     if (m_result && !m_result->matches) {
         // A sum may be of the unpacked image, unless its name says that it is of this file, or this file is
         // it.

@@ -132,6 +132,13 @@ QString warningText(ImageWarning warning)
     switch (warning) {
     case ImageWarning::NoBootRecord:
         return Words::tr("Neither partitions nor a boot record: nothing will start from it");
+    case ImageWarning::StartsFromDiscOnly:
+        return Words::tr(
+            "Made for optical discs, without a boot record for drives: most computers won't start "
+            "from it");
+    case ImageWarning::DamagedTable:
+        return Words::tr("The partition table or its backup doesn't fit its own checksum: the image may be "
+                         "damaged");
     case ImageWarning::WindowsInstaller:
         return Words::tr("A Windows installer: written as it is, most computers won't start from it. Use "
                          "Microsoft's Media "

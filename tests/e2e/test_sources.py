@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where images come from and what is said of them: published checksums, the web, pipes, files that change or fail
 while they are read."""
+import bz2
+import gzip
 import hashlib
 import http.server
 import lzma
@@ -107,6 +109,38 @@ class Sources(Lab):
             self.arrived(self.flash(image, "--no-sums"))
             sums.unlink()
             self.drive = self.sparse("drive", 16 * MIB)
+
+    def test_data_after_the_end_is_damage_unless_a_sum_matches(self):
+        """It may be a damaged next stream; only who made the image knows, and says it by a sum. (xz and zstd files are
+        walked through from their ends before anything else, and refused as incomplete.)"""
+        self.file("disk.img", self.raw)
+        subprocess.run(["tar", "-czf", "disk.tar.gz", "disk.img"], cwd=self.dir, check=True)
+        (self.dir / "disk.img").unlink()
+        for name, packed in (("disk.img.bz2", bz2.compress(self.raw, 1)), ("disk.img.gz", gzip.compress(self.raw, 1)),
+                             ("disk.tar.gz", (self.dir / "disk.tar.gz").read_bytes())):
+            whole = packed + noise(700_000, 5)
+            image = self.file(name, whole)
+            for of in (None, whole, self.raw, packed):
+                sums = self.file(name + ".sha256", hashlib.sha256(of).hexdigest().encode()) if of else None
+                r = self.flash(image)
+                if of in (whole, self.raw):
+                    self.arrived(r)
+                else:
+                    # Without a sum it may be seen before the drive is touched.
+                    self.assertIn(r.returncode, (VERIFY_FAILED,) if of else (REFUSED, WRITE_FAILED), (name, r.stderr))
+                    self.assertEqual(report(r)["error"]["code"], "ImageCorrupt")
+                if sums:
+                    sums.unlink()
+
+    def test_a_sum_that_another_contradicts_is_told(self):
+        image = self.file("disk.img.xz", self.packed)
+        self.file("disk.img.xz.sha256", hashlib.sha256(self.packed).hexdigest().encode())
+        self.file("MD5SUMS", f"{'0' * 32}  disk.img.xz\n".encode())
+        said = self.arrived(self.flash(image))["checksum"]
+        self.assertTrue(said["matches"])
+        self.assertEqual(said["contradicted_by"], str(self.dir / "MD5SUMS"))
+        r = run("flash", image, self.drive, "--file", "--yes")
+        self.assertIn("MD5 differs from MD5SUMS", r.stdout)
 
     def test_of_a_container_it_is_known_before_anything_is_written(self):
         self.file("disk.img", self.raw)

@@ -12,6 +12,7 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -88,6 +89,9 @@ private Q_SLOTS:
     void refusesWhatIsNoImage();
     void refusesWhatIsNoFile();
     void warnsOfAShortRawGpt();
+    void warnsOfADamagedGpt_data();
+    void warnsOfADamagedGpt();
+    void tellsAnIsoThatStartsFromDiscsOnly();
     void warnsWithoutABootRecord();
     void takesAnyName();
     void opensOnlyWhatWasProbed();
@@ -344,6 +348,58 @@ void TstImageProbe::warnsOfAShortRawGpt()
         QCOMPARE(std::ranges::contains(info->warnings, ImageWarning::ShorterThanItsTable),
                  size < whole.size());
     }
+}
+
+void TstImageProbe::warnsOfADamagedGpt_data()
+{
+    QTest::addColumn<qsizetype>("flipped"); // from the end if negative
+    QTest::addColumn<bool>("warns");
+    QTest::newRow("nothing") << qsizetype{-1} << false; // padding of the backup's block
+    QTest::newRow("header") << qsizetype{512 + 57} << true;
+    QTest::newRow("header's CRC") << qsizetype{512 + 16} << true;
+    QTest::newRow("entry") << qsizetype{1024 + 56} << true;
+    QTest::newRow("last entry") << qsizetype{1024 + 127 * 128} << true;
+    QTest::newRow("backup") << qsizetype{-512 + 57} << true;
+    QTest::newRow("a partition's data") << qsizetype{kMiB + 12'345} << false;
+}
+
+void TstImageProbe::warnsOfADamagedGpt()
+{
+    QFETCH(qsizetype, flipped);
+    QFETCH(bool, warns);
+    const QTemporaryDir folder;
+    auto data = unpacked("gpt.img.xz");
+    const bool inBackup = flipped < 0;
+    auto& byte = data[inBackup ? data.size() + flipped : flipped];
+    byte = static_cast<char>(byte ^ 1);
+    const auto raw = probeImage(write(folder, data));
+    QVERIFY(raw.has_value());
+    QCOMPARE(std::ranges::contains(raw->warnings, ImageWarning::DamagedTable), warns);
+    if (!inBackup) { // which isn't looked at in packed data
+        const auto name = folder.path().toStdString() + "/disk.img.gz";
+        auto* const file = gzopen(name.c_str(), "wb");
+        gzwrite(file, data.constData(), static_cast<unsigned>(data.size()));
+        QCOMPARE(gzclose(file), Z_OK);
+        const auto packed = probeImage(name);
+        QVERIFY(packed.has_value());
+        QCOMPARE(std::ranges::contains(packed->warnings, ImageWarning::DamagedTable), warns);
+    }
+}
+
+void TstImageProbe::tellsAnIsoThatStartsFromDiscsOnly()
+{
+    const QTemporaryDir folder;
+    auto data = unpacked("iso.img.xz");
+    constexpr std::string_view kBootRecord("\0CD001\1EL TORITO SPECIFICATION", 30);
+    std::ranges::copy(kBootRecord, data.begin() + qsizetype{17} * 2048);
+    auto info = probeImage(write(folder, data));
+    QVERIFY(info.has_value());
+    QCOMPARE(info->warnings, std::vector{ImageWarning::StartsFromDiscOnly});
+    data[510] = '\x55';
+    data[511] = '\xaa';
+    info = probeImage(write(folder, data));
+    QVERIFY(info.has_value());
+    QVERIFY(info->warnings.empty());
 }
 
 void TstImageProbe::warnsWithoutABootRecord()
