@@ -9,6 +9,7 @@
 #include "imageformat.h"
 #include "packedfacts.h"
 #include "rawsource.h"
+#include "sevenzipmemory.h"
 #include "virtualdisk.h"
 #include "zipdirectory.h"
 
@@ -254,6 +255,9 @@ Result<ArchiveChoice> Unwrapper::listArchive(Format format)
 
 Result<void> Unwrapper::takeArchive(Format format)
 {
+    if (format == Format::SevenZip && sevenZipMemory(*m_open) > m_options.limits.memory) {
+        return failure(ErrorCode::ImageNeedsMemory, std::to_string(m_options.limits.memory));
+    }
     std::string wanted = wantedMember();
     std::optional<ArchiveChoice> choice;
     if (m_reopen && (wanted.empty() || m_options.list)) {

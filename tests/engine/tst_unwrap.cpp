@@ -105,6 +105,8 @@ private Q_SLOTS:
     void takesTheMemberThatIsAskedFor();
     void refuses_data();
     void refuses();
+    void refusesA7zThatNeedsMoreMemory_data();
+    void refusesA7zThatNeedsMoreMemory();
     void findsDamageWhileReading_data();
     void findsDamageWhileReading();
     void knowsImagesByTheirNames_data();
@@ -245,6 +247,28 @@ void TstUnwrap::refuses()
     const auto image = unwrap(name);
     QVERIFY(!image);
     QCOMPARE(image.error().code, error);
+}
+
+void TstUnwrap::refusesA7zThatNeedsMoreMemory_data()
+{
+    QTest::addColumn<QByteArray>("name");
+    QTest::addColumn<Bytes>("needed"); // a dictionary is filled only as far as there are data
+    const auto size = static_cast<Bytes>(payloadA().size()) + 800; // disk.img and readme.txt
+    QTest::newRow("lzma2") << QByteArray("lzma2.7z") << size;
+    QTest::newRow("lzma, header bare") << QByteArray("bare-header.7z") << size;
+    QTest::newRow("ppmd") << QByteArray("ppmd.7z") << size;
+}
+
+void TstUnwrap::refusesA7zThatNeedsMoreMemory()
+{
+    QFETCH(QByteArray, name);
+    QFETCH(Bytes, needed);
+    const auto place = wholeFile(name);
+    QVERIFY(place);
+    QVERIFY(unwrapImage(*place, {.limits = {.memory = needed}}).has_value());
+    const auto refused = unwrapImage(*place, {.limits = {.memory = needed - 1}});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::ImageNeedsMemory);
 }
 
 void TstUnwrap::findsDamageWhileReading_data()
