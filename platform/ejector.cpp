@@ -100,7 +100,12 @@ EjectOutcome ejectDrive(const DriveInfo& drive, std::stop_token stop)
             return {.result = EjectResult::SafeToRemove, .detail = {}};
         }
         if (std::chrono::steady_clock::now() >= until || stop.stop_requested()) {
-            return {.result = EjectResult::Failed, .detail = done.error().detail};
+            auto detail = done.error().detail;
+            if (done.error().code == ErrorCode::DriveBusy) {
+                const auto holder = whatKeepsBusy(readSystemSnapshot(machineSources({})), drive.node);
+                detail = holder.empty() ? detail : holder;
+            }
+            return {.result = EjectResult::Failed, .detail = detail};
         }
         std::this_thread::sleep_for(kPause);
     }
