@@ -46,7 +46,7 @@ bool isTrue(Udisks& udisks, const QString& drive, const QString& property)
     return value && value->toBool();
 }
 
-/// Unmounts and ejects once.
+/// Unmounts, and powers off or ejects, once.
 Result<void> ejectOnce(Udisks& udisks, const DriveInfo& drive, std::stop_token stop)
 {
     DriveUnmounter unmounter(std::move(stop));
@@ -62,15 +62,14 @@ Result<void> ejectOnce(Udisks& udisks, const DriveInfo& drive, std::stop_token s
     if (path->isEmpty() || *path == "/"_L1) {
         return {};
     }
-    if (isTrue(udisks, *path, u"Ejectable"_s)) {
-        if (auto ejected = udisks.eject(*path); !ejected) {
-            return ejected;
+    if (!drive.cardReader && isTrue(udisks, *path, u"CanPowerOff"_s) && !hasSibling(udisks, *path)) {
+        // Not after an eject: a stick without its medium fails the flush that PowerOff begins with.
+        auto off = udisks.powerOff(*path);
+        if (off || off.error().code == ErrorCode::DriveBusy) {
+            return off;
         }
     }
-    if (!drive.cardReader && isTrue(udisks, *path, u"CanPowerOff"_s) && !hasSibling(udisks, *path)) {
-        return udisks.powerOff(*path);
-    }
-    return {};
+    return isTrue(udisks, *path, u"Ejectable"_s) ? udisks.eject(*path) : Result<void>();
 }
 
 /// The drive of the job, not one that has taken its node since.

@@ -236,14 +236,15 @@ class Guest:
 
     def _scsi(self, ident, o):
         block = int(o.get("block", 512))
-        return {"driver": "scsi-hd", "id": ident, "vendor": o.get("vendor", "Burin")[:8],
+        return {**({"rotation_rate": 1} if o.get("ssd") else {}),
+                "driver": "scsi-hd", "id": ident, "vendor": o.get("vendor", "Burin")[:8],
                 "product": o.get("product", "Flash Disk")[:16], "ver": "1.0", "serial": o.get("serial", ident),
                 "removable": bool(o.get("removable", True)), "logical_block_size": block, "physical_block_size": block,
                 "rerror": "report", "werror": "report"}
 
     def plug(self, kind, ident, **o):
         """kind: usb (bulk only), uas, nvme. Options: size, serial, vendor, product, removable, block (its size),
-        readonly, fault, bps_wr, bps_rd, keep (what its file holds)."""
+        ssd, readonly, fault, bps_wr, bps_rd, keep (what its file holds)."""
         self.qmp("blockdev-add", **self._node(ident, o))
         serial = o.get("serial", ident)
         if kind == "nvme":

@@ -30,6 +30,12 @@ def quick(test):
     return test
 
 
+def long(test):
+    """Marks a test that runs only when it is named."""
+    test.long = True
+    return test
+
+
 class Job:
     """A burin that runs in the guest with --json; its events are kept as evidence."""
 
@@ -72,7 +78,9 @@ class Job:
 
     @property
     def report(self):
-        return self.events()[-1]
+        """The last event; of a job that was not even begun there is none."""
+        events = self.events()
+        return events[-1] if events else {}
 
 
 class GuestCase(unittest.TestCase):

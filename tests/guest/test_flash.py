@@ -20,19 +20,25 @@ class Flash(GuestCase):
         row = self.list()[node]
         self.assertEqual((row["vendor"], row["model"], row["serial"], row["size"], row["access"], row["external"]),
                          ("SanDisk", "Ultra Fit", "STICK", 64 * MIB, "write", True))
+        self.assertFalse(row["needs_confirm_model"])
         self.flash_and_eject("stick", node, 24 * MIB)
         self.wait_gone(node)
         self.assertNotIn(node, self.list())
         self.assertNotIn("I/O error", self.guest.check("dmesg"))
 
     def test_uas_with_fixed_medium(self):
-        """A USB enclosure for a disk: UAS, and removable=0."""
-        node = self.plug("uas", "dock", removable=False)
+        """A USB enclosure for an SSD: UAS, and removable=0."""
+        node = self.plug("uas", "dock", removable=False, ssd=True)
         row = self.list()[node]
         self.assertEqual((row["access"], row["external"], row["removable"], row["needs_confirm_model"]),
                          ("write", True, False, False))
         self.flash_and_eject("dock", node)
         self.wait_gone(node)
+
+    def test_uas_with_a_disk_that_may_rotate(self):
+        """A disk that does not say that it is none may be somebody's backup: its name is typed."""
+        node = self.plug("uas", "dock", removable=False)
+        self.assertTrue(self.list()[node]["needs_confirm_model"])
 
     def test_blocks_of_4096_bytes(self):
         node = self.plug("usb", "stick", block=4096)
@@ -57,6 +63,13 @@ class Flash(GuestCase):
         self.assert_ended(self.flash(path, "CLONE"), REFUSED, "DriveAmbiguous")
         self.assert_blank("one")
         self.assert_blank("two")
+
+    def test_ejects_without_the_eject_program(self):
+        """udisks2 only recommends it. Powering off does as well."""
+        node = self.plug("usb", "stick")
+        self.guest.check("mv /usr/bin/eject /usr/bin/eject.away")
+        self.flash_and_eject("stick", node)
+        self.wait_gone(node)
 
     def test_write_protected(self):
         node = self.plug("usb", "stick", readonly=True)
