@@ -70,7 +70,9 @@ class Job:
         return self.until(lambda e: e["event"] in ("phase", "progress") and e["phase"] == phase and e["done"] >= done)
 
     def words(self):
-        return self.words_file.read_text() if self.words_file.exists() else ""
+        """What a person reads: the lines beside the events, and the text of the error."""
+        lines = self.words_file.read_text() if self.words_file.exists() else ""
+        return lines + self.report.get("error", {}).get("text", "")
 
     def end(self, timeout=300):
         self.status = self.guest.wait(self.handle, timeout).rc

@@ -17,7 +17,7 @@ class Refusals(GuestCase):
         report = json.loads(r.out.strip().splitlines()[-1])
         self.assertEqual((r.rc, report["error"]["code"], report["drive_touched"]), (REFUSED, code, False), report)
         for word in words:
-            self.assertIn(word, r.err)
+            self.assertIn(word, report["error"]["text"])
         return r
 
     def test_no_udisks(self):
