@@ -406,6 +406,7 @@ void TestFlashJob::endsAsChangedWhenTheCardWasSwapped()
     const Run run = Setup().flash(source, device);
     QCOMPARE(run.report.verdict, Verdict::Failed);
     QCOMPARE(run.report.error->code, ErrorCode::DriveChanged);
+    QCOMPARE(run.report.error->offset, Offset(kMiB + kChunk));
     QCOMPARE(run.report.retries, 0U);
 }
 
@@ -472,6 +473,7 @@ void TestFlashJob::noticesACardSwappedDuringTheLastFlush()
     const Run run = setup.flash(source, device);
     QCOMPARE(run.report.verdict, Verdict::Failed);
     QCOMPARE(run.report.error->code, ErrorCode::DriveChanged);
+    QCOMPARE(run.report.error->offset, Offset(source.bytes.size())); // how far it came
 }
 
 void TestFlashJob::findsEveryRangeThatDiffers()

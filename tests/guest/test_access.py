@@ -182,7 +182,7 @@ class Mounted(GuestCase):
 
     def test_an_automounter(self):
         """One that mounts whatever appears, at once: during the job it finds nothing, and eject unmounts what it mounts."""
-        node = self.partitioned("stick", "label: gpt\nsize=16M\n")
+        node = self.partitioned("stick", "label: dos\nsize=16M\n")
         self.guest.check(f"mkfs.vfat -n ONE /dev/{node}1; udevadm settle; dd if=/dev/{node} of=/share/good.img bs=1M count=20 status=none")
         (self.share / "automounter").write_text(
             "while true; do udevadm settle; for p in /dev/sd?1; do grep -q \"^$p \" /proc/mounts || "
