@@ -102,7 +102,6 @@ class GuestCase(unittest.TestCase):
         self.guest.start(**self.GUEST)
         subprocess.run(["strip", "-o", self.share / "burin", BURIN], check=True)
         self.guest.check("cp /share/burin /usr/local/bin/burin; chmod 755 /usr/local/bin/burin; chmod 777 /share")
-        self.polkit("yes")
         self.jobs = 0
 
     def _leave(self):
@@ -120,16 +119,10 @@ class GuestCase(unittest.TestCase):
     # --- the guest -------------------------------------------------------------------------------------------
 
     def polkit(self, answer):
-        """What polkit answers tester for all of udisks: "yes", "no", or "ask" (as it comes from the distribution)."""
-        rule = "/etc/polkit-1/rules.d/00-test.rules"
-        if answer == "ask":
-            self.guest.check(f"rm -f {rule}; systemctl restart polkit")
-            return
-        (self.share / "rule").write_text(
-            'polkit.addRule(function(action, subject) {\n'
-            '    if (action.id.indexOf("org.freedesktop.udisks2.") == 0 && subject.user == "tester")\n'
-            f'        return "{answer}";\n}});\n')
-        self.guest.check(f"install -m 644 /share/rule {rule}; systemctl restart polkit")
+        """What polkit answers tester for all of udisks: "no", or "ask" (as it comes from the distribution). The guest
+        comes with "yes"."""
+        rule = "/etc/polkit-1/rules.d/00-tester.rules"
+        self.guest.check((f"rm {rule}" if answer == "ask" else f"sed -i s/yes/{answer}/ {rule}") + "; systemctl restart polkit")
 
     def node(self, serial, timeout=30):
         """Waits for the drive with this serial number and until udev and udisks2 know it; returns its name."""

@@ -83,7 +83,7 @@ class Refusals(GuestCase):
         (self.share / "rule").write_text('polkit.addRule(function(action, subject) {\n'
                                          '    if (action.id.indexOf("org.freedesktop.udisks2.open-device") == 0) {\n'
                                          '        polkit.spawn(["/bin/sleep", "8"]);\n        return "yes";\n    }\n});\n')
-        self.guest.check("install -m 644 /share/rule /etc/polkit-1/rules.d/00-test.rules; systemctl restart polkit")
+        self.guest.check("install -m 644 /share/rule /etc/polkit-1/rules.d/00-tester.rules; systemctl restart polkit")
         _, path = self.image(8 * MIB)
         job = self.start(f"flash {path} /dev/{first} --yes")
         self.guest.check("for i in $(seq 200); do pgrep -x sleep -U polkitd >/dev/null && exit 0; sleep 0.1; done; exit 1")
@@ -113,7 +113,7 @@ class Mounted(GuestCase):
         self.guest.check(f"udisksctl mount -b /dev/{node}1 && udisksctl mount -b /dev/{node}2", user="tester")
         self.guest.check(f"mkdir -p '/mnt/a b' '/media/x\n\u00fc\\y'; mount /dev/{node}2 '/mnt/a b'; mkdir '/mnt/a b/sub'; "
                          f"mount --bind '/mnt/a b/sub' '/media/x\n\u00fc\\y'; mount /dev/{node}1 '/mnt/a b/sub'")
-        self.assertEqual(len(self.mounts(node)), 5)
+        self.assertGreaterEqual(len(self.mounts(node)), 5)
         row = self.list()[node]
         self.assertEqual(row["access"], "write")
         self.assertIn("MY STICK", [c["label"] for c in row["contents"]])
@@ -222,7 +222,7 @@ class Others(GuestCase):
         self.guest.check("pkill -KILL -x burin")
         self.guest.wait(job.handle)
         self.assertNotIn("Burin", self.guest.check("systemd-inhibit --list --no-legend"))
-        self.guest.check(f"flock -n -x /dev/{node} true")
+        self.guest.check(f"flock -w 30 -x /dev/{node} true")
         self.guest.throttle("stick")
         self.assert_ended(self.flash(path, f"/dev/{node}"), VERIFIED)
         self.assert_holds("stick", data)

@@ -40,7 +40,7 @@ class Pull(GuestCase):
         self.the_next_one_works()
 
     def test_in_the_flush(self):
-        node = self.plug("uas", "stick", fault=True)   # usb-storage takes every drive for write-through
+        node = self.plug("usb", "stick", fault=True)
         _, path = self.image(12 * MIB)
         job = self.start(f"flash {path} /dev/{node} --yes")
         job.until_in("writing", 4 * MIB)
@@ -190,7 +190,7 @@ class Broken(GuestCase):
         self.assertTrue(bad[0]["offset"] <= 5 * MIB + 77 < bad[0]["offset"] + bad[0]["length"], bad)
 
     def test_flush_error(self):
-        node = self.plug("uas", "stick", fault=True)
+        node = self.plug("usb", "stick", fault=True)
         _, path = self.image(8 * MIB)
         self.guest.fault("stick", "fail sync 5")
         job = self.flash(path, f"/dev/{node}")

@@ -50,6 +50,7 @@ class Window(GuestCase):
         row = self.see("list item", "Ultra Fit")
         self.shot("start")
         self.click(row)
+        self.click(self.see("check box", "Eject when verified"))   # it stands ticked, and the button is to be tried
         self.shot("picked")
         self.click(self.see("button", "Flash"))
         self.shot("question")
@@ -57,6 +58,7 @@ class Window(GuestCase):
         self.see("", "Verified", timeout=120)
         self.shot("verified")
         self.assert_holds("stick", data)
+        self.guest.check(f"test -b /dev/{node}")
         self.click(self.see("button", "Eject"))
         self.wait_gone(node)
         self.see("", "safe to remove")

@@ -261,6 +261,7 @@ void TestUdisks::translatesErrors_data()
     row("policy", dbus + u"AccessDenied"_s, {}, ErrorCode::AuthDenied);
     row("no service", dbus + u"ServiceUnknown"_s, {}, ErrorCode::ServiceMissing);
     row("cannot start", dbus + u"Spawn.ExecFailed"_s, {}, ErrorCode::ServiceMissing);
+    row("masked", u"org.freedesktop.systemd1.UnitMasked"_s, {}, ErrorCode::ServiceMissing);
     row("old udisks", dbus + u"UnknownMethod"_s, {}, ErrorCode::ServiceMissing);
     row("no answer", dbus + u"NoReply"_s, {}, ErrorCode::AuthDismissed);
     row("busy unmount", udisks + u"DeviceBusy"_s, {}, ErrorCode::DriveBusy);
