@@ -68,8 +68,8 @@ protected:
             m_report.verdict = Verdict::Failed;
             m_report.error = result.error();
             m_report.error->phase = m_report.endedIn;
-            const bool went = result.error().code == ErrorCode::DriveGone
-                || result.error().code == ErrorCode::DriveChanged;
+            const bool went =
+                result.error().code == ErrorCode::DriveGone || result.error().code == ErrorCode::DriveChanged;
             if (went && !result.error().offset && m_report.endedIn != Phase::Preparing) {
                 m_report.error->offset = m_monitor.done(); // how far it came, where no request tells
             }

@@ -171,8 +171,8 @@ bool hasSuperSpeedCapability(std::string_view bos)
 
 namespace {
 
-/// The kernel takes every SCSI drive for a rotating one unless it says otherwise (sd.c, VPD page B1h), which USB
-/// sticks hardly ever do. Disks in enclosures are asked by udev's ata_id too.
+/// The kernel takes every SCSI drive for a rotating one unless it says otherwise (sd.c, VPD page B1h), which
+/// USB sticks hardly ever do. Disks in enclosures are asked by udev's ata_id too.
 bool rotates(const DriveAttributes& a, Bus bus)
 {
     if (bus == Bus::Loop || bus == Bus::Virtio) {

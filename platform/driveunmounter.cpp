@@ -160,7 +160,8 @@ std::string whoHasLocked(const std::string& disk)
         return {};
     }
     // "1: FLOCK  ADVISORY  WRITE 123 00:05:617 0 EOF", readable for everyone (proc_locks(5)).
-    const auto inode = std::format("{:02x}:{:02x}:{}", major(status.st_dev), minor(status.st_dev), status.st_ino);
+    const auto inode =
+        std::format("{:02x}:{:02x}:{}", major(status.st_dev), minor(status.st_dev), status.st_ino);
     const auto text = readWhole("/proc/locks").value_or(std::string());
     for (const auto line : splitLines(text)) {
         const auto words = splitWords(line);

@@ -12,8 +12,8 @@
 namespace burin {
 
 /// Keeps the list of drives up to date: udev's events where udevd runs, the kernel's own where it does not,
-/// changes of the mount table, and a plain re-read on demand. Lives in the GUI thread; but for the first time it
-/// reads beside it, since a sick drive may let a reader wait.
+/// changes of the mount table, and a plain re-read on demand. Lives in the GUI thread; but for the first time
+/// it reads beside it, since a sick drive may let a reader wait.
 class DriveWatcher : public QObject
 {
     Q_OBJECT

@@ -47,15 +47,16 @@ bool isTrue(Udisks& udisks, const QString& drive, const QString& property)
     return value && value->toBool();
 }
 
-/// Waits until udev has looked at what the job left on the drive. It begins when the drive is closed, and a drive
-/// that goes meanwhile leaves read errors in the kernel's log. The file exists while udevd has work (libudev:
-/// udev_queue_get_queue_is_empty).
+/// Waits until udev has looked at what the job left on the drive. It begins when the drive is closed, and a
+/// drive that goes meanwhile leaves read errors in the kernel's log. The file exists while udevd has work
+/// (libudev: udev_queue_get_queue_is_empty).
 void awaitUdev(const std::stop_token& stop)
 {
     constexpr auto kPoll = 50ms;
     constexpr int kQuiet = 6; // it notices the close only a moment later
     const auto until = std::chrono::steady_clock::now() + kPatience;
-    for (int quiet = 0; quiet < kQuiet && std::chrono::steady_clock::now() < until && !stop.stop_requested();) {
+    for (int quiet = 0;
+         quiet < kQuiet && std::chrono::steady_clock::now() < until && !stop.stop_requested();) {
         std::this_thread::sleep_for(kPoll);
         quiet = exists("/run/udev/queue") ? 0 : quiet + 1;
     }

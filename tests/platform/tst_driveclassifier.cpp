@@ -154,7 +154,8 @@ void TestDriveClassifier::knowsWhatRotates_data()
     auto ssd = named("sda", kSataPath);
     ssd.rotational = false;
     QTest::newRow("an SSD") << ssd << false;
-    QTest::newRow("virtio") << named("vda", "/sys/devices/pci0000:00/0000:00:04.0/virtio1/block/vda") << false;
+    QTest::newRow("virtio") << named("vda", "/sys/devices/pci0000:00/0000:00:04.0/virtio1/block/vda")
+                            << false;
 }
 
 void TestDriveClassifier::knowsWhatRotates()

@@ -356,8 +356,8 @@ void TestDriveOpener::mountsABoundFolderAgain()
     const QTemporaryDir bound(u"/mnt/burin-XXXXXX"_s);
     const Mounted whole(loop.path(), place.path());
     QVERIFY(QDir().mkpath(place.filePath(u"sub/inside"_s)));
-    QCOMPARE(::mount(place.filePath(u"sub"_s).toUtf8().constData(), bound.path().toUtf8().constData(), nullptr,
-                     MS_BIND, nullptr),
+    QCOMPARE(::mount(place.filePath(u"sub"_s).toUtf8().constData(), bound.path().toUtf8().constData(),
+                     nullptr, MS_BIND, nullptr),
              0);
     {
         auto device = open(driveOf(loop));
