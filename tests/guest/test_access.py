@@ -180,6 +180,19 @@ class Mounted(GuestCase):
         self.guest.check("pkill -x editor")
         self.assert_ended(self.flash(path, f"/dev/{node}"), VERIFIED)
 
+    def test_pulled_while_mounted(self):
+        """The row goes with the drive, whatever is left of its mount."""
+        node = self.partitioned("stick", "label: dos\nsize=16M\n")
+        self.guest.check(f"mkfs.vfat -n ONE /dev/{node}1; udevadm settle")
+        self.guest.check(f"udisksctl mount -b /dev/{node}1", user="tester")
+        self.guest.unplug("stick")
+        self.wait_gone(node)
+        self.assertEqual([row for row in self.list() if row.startswith("sd")], [])
+        node = self.plug("usb", "next")
+        data, path = self.image(4 * MIB)
+        self.assert_ended(self.flash(path, f"/dev/{node}"), VERIFIED)
+        self.assert_holds("next", data)
+
     def test_an_automounter(self):
         """One that mounts whatever appears, at once: during the job it finds nothing, and eject unmounts what it mounts."""
         node = self.partitioned("stick", "label: dos\nsize=16M\n")
