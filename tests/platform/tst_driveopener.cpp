@@ -375,11 +375,12 @@ void TestDriveOpener::refusesWhatAnotherHasLocked()
     const LoopDevice loop(file("w"), kSize);
     QVERIFY(makeExt4(loop.path()));
     const auto drive = driveOf(loop);
-    const UniqueFd other(::open(loop.path().c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd other(::open(loop.path().c_str(), O_RDWR | O_EXCL | O_CLOEXEC)); // as another Burin has it
     QCOMPARE(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
     const auto device = open(drive);
     QVERIFY(!device);
     QCOMPARE(device.error().code, ErrorCode::DriveBusy);
+    QCOMPARE(device.error().sysErrno, EWOULDBLOCK); // and not EBUSY: it did not come to an open
     QCOMPARE(QString::fromStdString(device.error().detail), u"tst_driveopener (%1)"_s.arg(::getpid()));
 }
 
