@@ -14,7 +14,12 @@
 
 namespace burin {
 
+using namespace std::chrono_literals;
+
 namespace {
+
+constexpr int kPartingChecks = 15;
+constexpr auto kPartingPause = 100ms;
 
 /// What writing and comparing have in common: the parts of a job and its report.
 class Job
@@ -166,6 +171,12 @@ Result<void> FlashJob::flush()
     return onWorker([this] {
         const JobMonitor::InFlight inFlight(m_monitor);
         auto flushed = m_device.flush();
+        // The flush of a drive that was pulled fails with EIO a moment before the kernel lets it go.
+        for (int i = 0; !flushed && i < kPartingChecks && m_device.checkIdentity(); ++i) {
+            if (!m_monitor.pause(kPartingPause)) {
+                break;
+            }
+        }
         // Flushing tells little of which drive was flushed: a swapped card has nothing to flush.
         if (auto same = m_device.checkIdentity(); !same) {
             return same;

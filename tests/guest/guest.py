@@ -83,6 +83,7 @@ class Guest:
         self.dir = Path(folder)
         self.share = self.dir / "share"
         self.qemu = None
+        self.results = {}   # the agent tells each only once
 
     # --- life ------------------------------------------------------------------------------------------------
 
@@ -176,12 +177,15 @@ class Guest:
 
     def done(self, handle):
         """The result of a spawned command, or None while it runs."""
+        if handle in self.results:
+            return self.results[handle]
         with self._agent() as agent:
             status = agent.call("guest-exec-status", pid=handle)
         if not status["exited"]:
             return None
         texts = [base64.b64decode(status.get(k, "")).decode(errors="replace") for k in ("out-data", "err-data")]
-        return Result(status.get("exitcode", 128 + status.get("signal", 0)), *texts)
+        self.results[handle] = Result(status.get("exitcode", 128 + status.get("signal", 0)), *texts)
+        return self.results[handle]
 
     def wait(self, handle, timeout=300):
         until = time.monotonic() + timeout

@@ -41,7 +41,7 @@ class Guard(GuestCase):
     def stack(self, make, legs=1, place="/srv", partitions="label: gpt\nsize=60M\n"):
         """Makes a stack of the legs' first partitions and mounts it; returns the legs' nodes. In `make` {0} and {1} are
         the partitions, and it sets R to what is to be mounted."""
-        nodes = [self.plug("usb", f"leg{i}", size="128M", serial=f"LEG-{i}") for i in range(legs)]
+        nodes = [self.plug("usb", f"leg{i}", size="256M", serial=f"LEG-{i}") for i in range(legs)]
         (self.share / "table").write_text(partitions)
         for node in nodes:
             self.guest.check(f"sfdisk -q /dev/{node} < /share/table; udevadm settle")
@@ -84,7 +84,7 @@ class Guard(GuestCase):
 
     def test_btrfs_on_two_disks(self):
         nodes = self.stack("modprobe btrfs; mkfs.btrfs -q -f -d raid1 -m raid1 {0} {1}; udevadm settle; R={1}", legs=2,
-                           partitions="label: gpt\nsize=120M\n")
+                           partitions="label: gpt\nsize=200M\n")
         self.all_refused(nodes)
 
     def test_swap(self):
