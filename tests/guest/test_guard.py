@@ -27,13 +27,15 @@ class Guard(GuestCase):
         self.assertEqual(row["access"], "read", row)
         self.assertTrue(row["protections"], row)
         names = self.guest.check(f"udevadm info -q symlink /dev/{node}").split()
-        by_id = next((f"/dev/{n}" for n in names if n.startswith("disk/by-")), f"/dev/{node}")
+        by_id = next(f"/dev/{n}" for n in names if n.startswith("disk/by-id/"))
         partition = self.guest.check(f"lsblk -lnro NAME,TYPE /dev/{node} | awk '$2 == \"part\" {{ print $1; exit }}'").strip()
-        loop = self.guest.check(f"losetup -f --show /dev/{node}").strip()
         for user in ("tester", None):
             for name in (f"/dev/{node}", by_id, *([f"/dev/{partition}"] if partition else [])):
                 self.flash_refused(name, image, user)
             self.flash_refused(f"/dev/{node}", image, user, f"--confirm-model '{row['model']}'")
+        # Not before: with the loop there, links by the file system's UUID may lead to it.
+        loop = self.guest.check(f"losetup -f --show /dev/{node}").strip()
+        for user in ("tester", None):
             self.flash_refused(loop, image, user, "--loop")
         self.guest.check(f"losetup -d {loop}")
         return row
