@@ -31,8 +31,9 @@ class Soak(test_window.Window):
                 self.assertLess(time.monotonic(), end, f"the row of stick {i} stays")
             if i == 4:
                 before = self.count("fd"), self.count("task")
+            if i % 10 == 9:
+                print(f"{i + 1} plugs and pulls; descriptors, threads: {self.count('fd')}, {self.count('task')}", flush=True)
         self.assertEqual((self.count("fd"), self.count("task")), before)
-        print(f"{PLUGS} plugs and pulls; descriptors and threads: {before}", flush=True)
 
 
 class Pulls(GuestCase):
@@ -57,6 +58,7 @@ class Pulls(GuestCase):
             else:
                 self.assertIn(code, ("DriveGone", "DriveNotFound"), (i, job.report, job.words()))
             self.wait_gone(node)
+            if i % 10 == 9:
+                print(f"{i + 1} pulls ended in: {seen}", flush=True)
         self.assertNotIn("Burin", self.guest.check("systemd-inhibit --list --no-legend"))
         self.assertEqual(self.guest.run("pgrep -x burin").rc, 1)
-        print(f"{PULLS} pulls ended in: {seen}", flush=True)
