@@ -37,6 +37,7 @@ Result<void> ChunkComparer::mayGoOn(const FlashError& error)
 {
     // A swapped card answers with errors of its own; which card it is matters more than what it said.
     if (auto same = m_device.checkIdentity(); !same) {
+        same.error().offset = error.offset;
         return same;
     }
     return error.code == ErrorCode::ReadBackFailed ? Result<void>() : std::unexpected(error);

@@ -88,7 +88,16 @@ Result<std::unique_ptr<BlockDevice>> FdBlockDevice::forFile(UniqueFd fd)
     return device;
 }
 
-Result<std::unique_ptr<BlockDevice>> FdBlockDevice::forDrive(UniqueFd fd, DriveClearance /*clearance*/)
+FdBlockDevice::~FdBlockDevice()
+{
+    m_fd.reset();
+    if (m_putBack && !m_written) {
+        m_putBack();
+    }
+}
+
+Result<std::unique_ptr<BlockDevice>> FdBlockDevice::forDrive(UniqueFd fd, DriveClearance /*clearance*/,
+                                                             std::function<void()> putBack)
 {
     struct stat status = {};
     if (::fstat(fd.get(), &status) != 0) {
@@ -113,6 +122,7 @@ Result<std::unique_ptr<BlockDevice>> FdBlockDevice::forDrive(UniqueFd fd, DriveC
     }
     device->m_logicalBlock = static_cast<std::uint32_t>(block);
     device->m_size = alignDown(device->m_sizeAtOpening, device->m_logicalBlock);
+    device->m_putBack = std::move(putBack);
     return device;
 }
 
@@ -136,6 +146,7 @@ FlashError FdBlockDevice::transferError(ErrorCode otherwise, int sysErrno, Offse
 
 Result<void> FdBlockDevice::writeAt(Offset offset, std::span<const std::byte> data)
 {
+    m_written = true;
     while (!data.empty()) {
         const auto n = ::pwrite(m_fd.get(), data.data(), data.size(), static_cast<off_t>(offset));
         const int sysErrno = n < 0 ? errno : 0;

@@ -5,6 +5,8 @@
 #include "blockdevice.h"
 #include "uniquefd.h"
 
+#include <atomic>
+#include <functional>
 #include <memory>
 
 namespace burin {
@@ -25,7 +27,11 @@ public:
     /// Errors: DriveNotADrive (anything but a regular file), DriveNoDirectIo, Internal.
     [[nodiscard]] static Result<std::unique_ptr<BlockDevice>> forFile(UniqueFd fd);
     /// Errors: DriveNotADrive (not a block device), DriveNoDirectIo, DriveGone, Internal.
-    [[nodiscard]] static Result<std::unique_ptr<BlockDevice>> forDrive(UniqueFd fd, DriveClearance clearance);
+    /// `putBack` is called when the drive has been closed without a write: what had to be taken off it to
+    /// open it can go back on.
+    [[nodiscard]] static Result<std::unique_ptr<BlockDevice>> forDrive(UniqueFd fd, DriveClearance clearance,
+                                                                       std::function<void()> putBack = {});
+    ~FdBlockDevice() override;
 
     [[nodiscard]] Bytes size() const override { return m_size; }
     [[nodiscard]] std::uint32_t logicalBlock() const override { return m_logicalBlock; }
@@ -39,6 +45,8 @@ private:
     [[nodiscard]] FlashError transferError(ErrorCode otherwise, int sysErrno, Offset offset);
 
     UniqueFd m_fd;
+    std::function<void()> m_putBack;
+    std::atomic<bool> m_written = false; ///< or tried to
     bool m_isDrive = false;
     Bytes m_size = 0;
     Bytes m_sizeAtOpening = 0; ///< not rounded down

@@ -14,7 +14,12 @@
 
 namespace burin {
 
+using namespace std::chrono_literals;
+
 namespace {
+
+constexpr int kPartingChecks = 15;
+constexpr auto kPartingPause = 100ms;
 
 /// What writing and comparing have in common: the parts of a job and its report.
 class Job
@@ -68,6 +73,11 @@ protected:
             m_report.verdict = Verdict::Failed;
             m_report.error = result.error();
             m_report.error->phase = m_report.endedIn;
+            const bool went =
+                result.error().code == ErrorCode::DriveGone || result.error().code == ErrorCode::DriveChanged;
+            if (went && !result.error().offset && m_report.endedIn != Phase::Preparing) {
+                m_report.error->offset = m_monitor.done(); // how far it came, where no request tells
+            }
         } else if (m_monitor.cancelled()) {
             m_report.verdict = Verdict::Cancelled;
         } else if (!m_report.badRanges.empty()) {
@@ -162,6 +172,12 @@ Result<void> FlashJob::flush()
     return onWorker([this] {
         const JobMonitor::InFlight inFlight(m_monitor);
         auto flushed = m_device.flush();
+        // The flush of a drive that was pulled fails with EIO a moment before the kernel lets it go.
+        for (int i = 0; !flushed && i < kPartingChecks && m_device.checkIdentity(); ++i) {
+            if (!m_monitor.pause(kPartingPause)) {
+                break;
+            }
+        }
         // Flushing tells little of which drive was flushed: a swapped card has nothing to flush.
         if (auto same = m_device.checkIdentity(); !same) {
             return same;

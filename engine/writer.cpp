@@ -31,6 +31,7 @@ Result<void> writeWithRetries(BlockDevice& device, JobMonitor& monitor, Offset o
         }
         // A swapped card answers with errors of its own; which card it is matters more than what it said.
         if (auto same = device.checkIdentity(); !same) {
+            same.error().offset = written.error().offset;
             return same;
         }
         const FlashError& error = written.error();

@@ -29,7 +29,8 @@ burin_debian_tests=(
     xvfb xdotool x11-utils imagemagick openbox xz-utils zstd bzip2 gzip zip tar fdisk dosfstools
     mount util-linux diffutils procps udev strace
     pigz pbzip2 pixz tabix lz4 lzip 7zip qemu-utils android-sdk-libsparse-utils # what packs images
-    memtest86+ grub-rescue-pc ipxe) # disk images to flash
+    memtest86+ grub-rescue-pc ipxe # disk images to flash
+    qemu-system-x86 mmdebstrap debian-archive-keyring) # a virtual machine with drives to pull
 burin_fedora_build=(
     gcc-c++ cmake ninja-build pkgconf-pkg-config qt6-qtbase-devel qt6-linguist qt6-qtsvg qt6-qtwayland
     kf6-karchive-devel systemd-devel libblkid-devel xz-devel libzstd-devel bzip2-devel zlib-ng-compat-devel

@@ -169,6 +169,24 @@ bool hasSuperSpeedCapability(std::string_view bos)
     return false;
 }
 
+namespace {
+
+/// The kernel takes every SCSI drive for a rotating one unless it says otherwise (sd.c, VPD page B1h), which
+/// USB sticks hardly ever do. Disks in enclosures are asked by udev's ata_id too.
+bool rotates(const DriveAttributes& a, Bus bus)
+{
+    if (bus == Bus::Loop || bus == Bus::Virtio) {
+        return false;
+    }
+    const auto rate = a.properties.find("ID_ATA_ROTATION_RATE_RPM");
+    if (rate != a.properties.end()) {
+        return rate->second != "0";
+    }
+    return a.rotational && !a.removable;
+}
+
+} // namespace
+
 std::optional<DriveInfo> classifyDrive(const DriveAttributes& a)
 {
     if (!isListed(a)) {
@@ -198,7 +216,7 @@ std::optional<DriveInfo> classifyDrive(const DriveAttributes& a)
     drive.external = loop || drive.bus == Bus::Usb || drive.bus == Bus::FireWire
         || (drive.bus == Bus::Mmc && a.mmcType == "SD") || a.portRemovable || a.removable;
     drive.removable = a.removable;
-    drive.rotational = a.rotational && !loop && drive.bus != Bus::Virtio;
+    drive.rotational = rotates(a, drive.bus);
     drive.readOnly = a.readOnly;
     drive.cardReader = looksLikeReader(a, drive.bus);
     return drive;

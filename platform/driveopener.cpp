@@ -33,6 +33,7 @@ using SteadyClock = std::chrono::steady_clock;
 namespace {
 
 constexpr auto kBusyPatience = 10s;
+constexpr auto kClaimPatience = 1s; ///< udevd takes an exclusive lock for the moment of a re-read
 constexpr auto kLockPatience = 5s; ///< udev holds the lock while it probes (systemd: BLOCK_DEVICE_LOCKING.md)
 constexpr auto kPause = 100ms;
 
@@ -74,7 +75,8 @@ class DriveOpening
 {
 public:
     DriveOpening(const OpenRequest& request, std::stop_token stop)
-        : m_request(request), m_wanted(request.drive), m_stop(std::move(stop)), m_unmounter(m_stop)
+        : m_request(request), m_wanted(request.drive), m_stop(std::move(stop)),
+          m_unmounter(std::make_shared<DriveUnmounter>(m_stop))
     {
     }
 
@@ -83,6 +85,7 @@ public:
 private:
     [[nodiscard]] Result<void> judgeAfresh();
     [[nodiscard]] Result<void> checkAccess(const DriveInfo& drive) const;
+    [[nodiscard]] Result<void> refuseIfClaimed();
     [[nodiscard]] Result<UniqueFd> openPatiently();
     [[nodiscard]] Result<UniqueFd> openOnce();
     [[nodiscard]] Result<void> takeLock(int fd);
@@ -95,7 +98,7 @@ private:
     const OpenRequest& m_request;
     const DriveInfo& m_wanted;
     std::stop_token m_stop;
-    DriveUnmounter m_unmounter;
+    std::shared_ptr<DriveUnmounter> m_unmounter; ///< shared with the device that is handed out
 };
 
 bool DriveOpening::pause()
@@ -151,6 +154,22 @@ Result<UniqueFd> DriveOpening::openOnce()
     return udisks.openDevice(m_wanted.node, m_request.write, flags);
 }
 
+/// Another program that writes the drive says so by an exclusive lock. It won't be done within our patience,
+/// and nobody should have to give a password to learn that.
+Result<void> DriveOpening::refuseIfClaimed()
+{
+    const auto until = SteadyClock::now() + kClaimPatience;
+    while (true) {
+        const auto holder = whoHasLocked(m_wanted.node);
+        if (holder.empty()) {
+            return {};
+        }
+        if (SteadyClock::now() >= until || !pause()) {
+            return failure(ErrorCode::DriveBusy, EWOULDBLOCK, {}, holder);
+        }
+    }
+}
+
 Result<UniqueFd> DriveOpening::openPatiently()
 {
     const auto until = SteadyClock::now() + kBusyPatience;
@@ -159,18 +178,16 @@ Result<UniqueFd> DriveOpening::openPatiently()
         // may be unmounted either.
         auto ready = judgeAfresh();
         if (ready && m_request.write) {
-            ready = m_unmounter.unmountAll(m_wanted.node);
+            ready = m_unmounter->unmountAll(m_wanted.node);
         }
         auto fd = ready ? openOnce() : Result<UniqueFd>(std::unexpected(ready.error()));
         if (fd || fd.error().code != ErrorCode::DriveBusy) {
             return fd;
         }
         if (SteadyClock::now() >= until || !pause()) {
-            const auto holder = whatKeepsBusy(readSystemSnapshot(machineSources({})), m_wanted.node);
-            if (!holder.empty()) {
-                fd.error().detail = holder;
-            }
-            return fd;
+            // Where nothing is known the service's own words would help nobody.
+            return failure(ErrorCode::DriveBusy, EBUSY, {},
+                           whatKeepsBusy(readSystemSnapshot(machineSources({})), m_wanted.node));
         }
     }
 }
@@ -224,6 +241,11 @@ Result<void> DriveOpening::checkDescriptor(int fd) const
 
 Result<UniqueFd> DriveOpening::openChecked()
 {
+    if (m_request.write) {
+        if (auto unclaimed = refuseIfClaimed(); !unclaimed) {
+            return std::unexpected(unclaimed.error());
+        }
+    }
     auto fd = openPatiently();
     if (!fd) {
         return fd;
@@ -280,7 +302,9 @@ Result<std::unique_ptr<BlockDevice>> DriveOpening::openDisk()
     if (!fd) {
         return std::unexpected(fd.error());
     }
-    return FdBlockDevice::forDrive(std::move(*fd), DriveClearanceIssuer::issue());
+    // A job that ends before its first write leaves the drive as it was.
+    return FdBlockDevice::forDrive(std::move(*fd), DriveClearanceIssuer::issue(),
+                                   [unmounter = m_unmounter] { unmounter->mountAgain(); });
 }
 
 Result<std::unique_ptr<BlockDevice>> DriveOpening::run()
@@ -291,7 +315,7 @@ Result<std::unique_ptr<BlockDevice>> DriveOpening::run()
         device = failure(ErrorCode::AuthDismissed, "stopped");
     }
     if (!device) {
-        m_unmounter.mountAgain();
+        m_unmounter->mountAgain();
     }
     return device;
 }

@@ -2,16 +2,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "driveunmounter.h"
 
+#include "engine/uniquefd.h"
 #include "storagestack.h"
 #include "sysfile.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <format>
 
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 namespace burin {
@@ -65,6 +68,31 @@ unsigned long mountFlags(const MountEntry& mount)
     return flags;
 }
 
+/// The folder within the file system that was mounted, where the mount options don't say it themselves, as
+/// btrfs does (subvol=): a bind mount of "/sub" gives "/sub", a plain mount "".
+std::string folderWithin(const MountEntry& mount)
+{
+    constexpr std::string_view kSubvolume = "subvol=";
+    std::string_view folder = mount.root;
+    for (const auto word : splitWords(mount.superOptions, ",")) {
+        if (word.starts_with(kSubvolume) && isWithin(folder, word.substr(kSubvolume.size()))) {
+            folder.remove_prefix(std::min(folder.size(), word.size() - kSubvolume.size()));
+        }
+    }
+    return folder == "/" ? std::string() : std::string(folder);
+}
+
+/// Puts a folder of the file system that is mounted there in its place.
+void showOnly(const std::string& folder, const std::string& place)
+{
+    const UniqueFd tree(::open_tree(AT_FDCWD, (place + '/' + folder).c_str(),
+                                    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW));
+    // Rather nothing there than more than there was.
+    if (::umount2(place.c_str(), UMOUNT_NOFOLLOW) == 0 && tree) {
+        (void)::move_mount(tree.get(), "", AT_FDCWD, place.c_str(), MOVE_MOUNT_F_EMPTY_PATH);
+    }
+}
+
 void mountDirectly(const MountEntry& mount)
 {
     std::string data;
@@ -81,8 +109,9 @@ void mountDirectly(const MountEntry& mount)
     };
     // Some file systems show options that they don't take back. Failing here is not worth an error of its
     // own: the one that stopped the job is reported.
-    if (!attempt(data.c_str())) {
-        (void)attempt("");
+    const bool mounted = attempt(data.c_str()) || attempt("");
+    if (const auto folder = folderWithin(mount); mounted && !folder.empty()) {
+        showOnly(folder, mount.mountPoint);
     }
 }
 
@@ -124,6 +153,27 @@ std::string processOn(const std::vector<std::string>& places)
 
 } // namespace
 
+std::string whoHasLocked(const std::string& disk)
+{
+    struct stat status = {};
+    if (::stat(("/dev/" + disk).c_str(), &status) != 0) {
+        return {};
+    }
+    // "1: FLOCK  ADVISORY  WRITE 123 00:05:617 0 EOF", readable for everyone (proc_locks(5)).
+    const auto inode =
+        std::format("{:02x}:{:02x}:{}", major(status.st_dev), minor(status.st_dev), status.st_ino);
+    const auto text = readWhole("/proc/locks").value_or(std::string());
+    for (const auto line : splitLines(text)) {
+        const auto words = splitWords(line);
+        constexpr std::size_t kFields = 6;
+        if (words.size() >= kFields && words[1] == "FLOCK" && words[3] == "WRITE" && words[5] == inode) {
+            const auto name = readAttribute("/proc/" + std::string(words[4]) + "/comm");
+            return (name.empty() ? "flock" : name) + " (" + std::string(words[4]) + ')';
+        }
+    }
+    return {};
+}
+
 std::string whatKeepsBusy(const SystemSnapshot& snapshot, const std::string& disk)
 {
     const StorageStack stack(snapshot);
@@ -141,7 +191,11 @@ std::string whatKeepsBusy(const SystemSnapshot& snapshot, const std::string& dis
         places.push_back(mount->mount.mountPoint);
         add(mount->mount.mountPoint);
     }
-    if (const auto process = processOn(places); !process.empty()) {
+    const auto locked = whoHasLocked(disk);
+    if (!locked.empty()) {
+        add(locked);
+    }
+    if (const auto process = processOn(places); !process.empty() && process != locked) {
         add(process);
     }
     return text;

@@ -38,6 +38,10 @@ private:
     std::vector<Taken> m_taken;
 };
 
+/// The process that has an exclusive lock (flock) on the disk's node, as another Burin has while it writes:
+/// "burin (123)". Empty if there is none.
+[[nodiscard]] std::string whoHasLocked(const std::string& disk);
+
 /// Mount points of the disk, holders, or a process that has it open: what keeps it busy, as far as it can be
 /// known. Empty otherwise.
 [[nodiscard]] std::string whatKeepsBusy(const SystemSnapshot& snapshot, const std::string& disk);

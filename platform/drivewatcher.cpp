@@ -6,6 +6,7 @@
 #include "sysfile.h"
 
 #include <QSocketNotifier>
+#include <QThreadPool>
 #include <QTimer>
 
 #include <chrono>
@@ -37,6 +38,9 @@ struct DriveWatcher::Private {
     std::vector<UniqueFd> tableFds;
     std::vector<std::unique_ptr<QSocketNotifier>> tables;
     QTimer burst;
+    QThreadPool reader;
+    bool reading = false;
+    bool readAgain = false; ///< something changed while it was read
 
     void watchEvents();
     void watchTable(const char* path);
@@ -105,7 +109,10 @@ DriveWatcher::DriveWatcher(ListOptions options, QObject* parent)
     m_drives = listDrives(m_options);
 }
 
-DriveWatcher::~DriveWatcher() = default;
+DriveWatcher::~DriveWatcher()
+{
+    d->reader.waitForDone();
+}
 
 void DriveWatcher::setOptions(ListOptions options)
 {
@@ -115,7 +122,26 @@ void DriveWatcher::setOptions(ListOptions options)
 
 void DriveWatcher::refresh()
 {
-    auto drives = listDrives(m_options);
+    if (d->reading) {
+        d->readAgain = true;
+        return;
+    }
+    d->reading = true;
+    d->readAgain = false;
+    d->reader.start([this, options = m_options] {
+        auto drives = listDrives(options);
+        QMetaObject::invokeMethod(
+            this, [this, drives = std::move(drives)]() mutable { take(std::move(drives)); },
+            Qt::QueuedConnection);
+    });
+}
+
+void DriveWatcher::take(std::vector<DriveInfo> drives)
+{
+    d->reading = false;
+    if (d->readAgain) {
+        refresh();
+    }
     if (drives != m_drives) {
         m_drives = std::move(drives);
         Q_EMIT drivesChanged(m_drives);

@@ -12,7 +12,8 @@
 namespace burin {
 
 /// Keeps the list of drives up to date: udev's events where udevd runs, the kernel's own where it does not,
-/// changes of the mount table, and a plain re-read on demand. Lives in the GUI thread.
+/// changes of the mount table, and a plain re-read on demand. Lives in the GUI thread; but for the first time
+/// it reads beside it, since a sick drive may let a reader wait.
 class DriveWatcher : public QObject
 {
     Q_OBJECT
@@ -25,6 +26,7 @@ public:
     [[nodiscard]] const std::vector<DriveInfo>& drives() const { return m_drives; }
     [[nodiscard]] const ListOptions& options() const { return m_options; }
     void setOptions(ListOptions options);
+    /// Reads the list anew; drivesChanged() follows if it differs.
     void refresh();
 
 Q_SIGNALS:
@@ -32,6 +34,8 @@ Q_SIGNALS:
     void drivesChanged(const std::vector<burin::DriveInfo>& drives);
 
 private:
+    void take(std::vector<DriveInfo> drives);
+
     struct Private;
     std::unique_ptr<Private> d;
     ListOptions m_options;

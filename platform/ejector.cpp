@@ -4,6 +4,7 @@
 
 #include "drivescan.h"
 #include "driveunmounter.h"
+#include "sysfile.h"
 #include "udisks.h"
 
 #include <algorithm>
@@ -46,7 +47,22 @@ bool isTrue(Udisks& udisks, const QString& drive, const QString& property)
     return value && value->toBool();
 }
 
-/// Unmounts and ejects once.
+/// Waits until udev has looked at what the job left on the drive. It begins when the drive is closed, and a
+/// drive that goes meanwhile leaves read errors in the kernel's log. The file exists while udevd has work
+/// (libudev: udev_queue_get_queue_is_empty).
+void awaitUdev(const std::stop_token& stop)
+{
+    constexpr auto kPoll = 50ms;
+    constexpr int kQuiet = 6; // it notices the close only a moment later
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    for (int quiet = 0;
+         quiet < kQuiet && std::chrono::steady_clock::now() < until && !stop.stop_requested();) {
+        std::this_thread::sleep_for(kPoll);
+        quiet = exists("/run/udev/queue") ? 0 : quiet + 1;
+    }
+}
+
+/// Unmounts, and powers off or ejects, once.
 Result<void> ejectOnce(Udisks& udisks, const DriveInfo& drive, std::stop_token stop)
 {
     DriveUnmounter unmounter(std::move(stop));
@@ -62,15 +78,14 @@ Result<void> ejectOnce(Udisks& udisks, const DriveInfo& drive, std::stop_token s
     if (path->isEmpty() || *path == "/"_L1) {
         return {};
     }
-    if (isTrue(udisks, *path, u"Ejectable"_s)) {
-        if (auto ejected = udisks.eject(*path); !ejected) {
-            return ejected;
+    if (!drive.cardReader && isTrue(udisks, *path, u"CanPowerOff"_s) && !hasSibling(udisks, *path)) {
+        // Not after an eject: a stick without its medium fails the flush that PowerOff begins with.
+        auto off = udisks.powerOff(*path);
+        if (off || off.error().code == ErrorCode::DriveBusy) {
+            return off;
         }
     }
-    if (!drive.cardReader && isTrue(udisks, *path, u"CanPowerOff"_s) && !hasSibling(udisks, *path)) {
-        return udisks.powerOff(*path);
-    }
-    return {};
+    return isTrue(udisks, *path, u"Ejectable"_s) ? udisks.eject(*path) : Result<void>();
 }
 
 /// The drive of the job, not one that has taken its node since.
@@ -92,6 +107,7 @@ EjectOutcome ejectDrive(const DriveInfo& drive, std::stop_token stop)
     if (!isStillThere(drive)) {
         return {.result = EjectResult::SafeToRemove, .detail = {}}; // pulled already; the job had closed it
     }
+    awaitUdev(stop);
     Udisks udisks(stop);
     const auto until = std::chrono::steady_clock::now() + kPatience;
     while (true) {
@@ -100,7 +116,12 @@ EjectOutcome ejectDrive(const DriveInfo& drive, std::stop_token stop)
             return {.result = EjectResult::SafeToRemove, .detail = {}};
         }
         if (std::chrono::steady_clock::now() >= until || stop.stop_requested()) {
-            return {.result = EjectResult::Failed, .detail = done.error().detail};
+            auto detail = done.error().detail;
+            if (done.error().code == ErrorCode::DriveBusy) {
+                const auto holder = whatKeepsBusy(readSystemSnapshot(machineSources({})), drive.node);
+                detail = holder.empty() ? detail : holder;
+            }
+            return {.result = EjectResult::Failed, .detail = detail};
         }
         std::this_thread::sleep_for(kPause);
     }

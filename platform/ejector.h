@@ -20,9 +20,9 @@ struct EjectOutcome {
     std::string detail; ///< of a failure: what is in the way, or the service's words
 };
 
-/// After a job, when the drive is closed (SPEC 5.4): takes off what an automounter mounted, ejects, and
-/// powers off where that harms no other drive: never a card reader, never one that shares its housing with
-/// others. Retried for a few seconds while an automounter gets in first. Blocks: not for the GUI thread.
+/// After a job, when the drive is closed (SPEC 5.4): takes off what an automounter mounted, and powers off
+/// where that harms no other drive; a card reader, and what shares its housing with others, is only ejected.
+/// Retried for a few seconds while an automounter gets in first. Blocks: not for the GUI thread.
 [[nodiscard]] EjectOutcome ejectDrive(const DriveInfo& drive, std::stop_token stop);
 
 } // namespace burin

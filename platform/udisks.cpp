@@ -74,6 +74,10 @@ ErrorCode codeOf(const QString& name, const QString& message)
         }
         return what == "DeviceBusy"_L1 ? ErrorCode::DriveBusy : codeOfMessage(message);
     }
+    // The bus has systemd start the service, which may say that it is masked, or failed.
+    if (name.startsWith("org.freedesktop.systemd1."_L1)) {
+        return ErrorCode::ServiceMissing;
+    }
     const auto dbus = "org.freedesktop.DBus.Error."_L1;
     const auto what = name.startsWith(dbus) ? name.sliced(dbus.size()) : QString();
     if (what == "AccessDenied"_L1 || what == "AuthFailed"_L1) {

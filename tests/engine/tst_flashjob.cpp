@@ -104,6 +104,7 @@ private Q_SLOTS:
     void endsAsChangedWhenTheCardWasSwapped();
     void writesNothingToACardThatWasSwappedBeforeTheFirstWrite();
     void verifyOnlyNoticesASwappedCard();
+    void knowsAPulledDriveByItsFlush();
     void reportsAFailedFlush();
     void noticesACardSwappedDuringTheLastFlush_data();
     void noticesACardSwappedDuringTheLastFlush();
@@ -406,6 +407,7 @@ void TestFlashJob::endsAsChangedWhenTheCardWasSwapped()
     const Run run = Setup().flash(source, device);
     QCOMPARE(run.report.verdict, Verdict::Failed);
     QCOMPARE(run.report.error->code, ErrorCode::DriveChanged);
+    QCOMPARE(run.report.error->offset, Offset(kMiB + kChunk));
     QCOMPARE(run.report.retries, 0U);
 }
 
@@ -429,6 +431,28 @@ void TestFlashJob::verifyOnlyNoticesASwappedCard()
     const Run run = Setup().flash(source, device, runVerify);
     QCOMPARE(run.report.verdict, Verdict::Failed);
     QCOMPARE(run.report.error->code, ErrorCode::DriveChanged);
+}
+
+void TestFlashJob::knowsAPulledDriveByItsFlush()
+{
+    /// Fails the flush, and is still there when it is asked at once.
+    class Parting : public MemoryDevice
+    {
+    public:
+        using MemoryDevice::MemoryDevice;
+        Result<void> checkIdentity() override
+        {
+            return flushError && ++m_asked > 3 ? failure(ErrorCode::DriveGone, ENOMEDIUM) : Result<void>();
+        }
+
+    private:
+        int m_asked = 0;
+    };
+    ScriptedSource source(noise(2 * kMiB));
+    Parting device(4 * kMiB);
+    device.flushError = ioError(ErrorCode::FlushFailed);
+    const Run run = Setup().flash(source, device);
+    QCOMPARE(run.report.error->code, ErrorCode::DriveGone);
 }
 
 void TestFlashJob::reportsAFailedFlush()
@@ -472,6 +496,7 @@ void TestFlashJob::noticesACardSwappedDuringTheLastFlush()
     const Run run = setup.flash(source, device);
     QCOMPARE(run.report.verdict, Verdict::Failed);
     QCOMPARE(run.report.error->code, ErrorCode::DriveChanged);
+    QCOMPARE(run.report.error->offset, Offset(source.bytes.size())); // how far it came
 }
 
 void TestFlashJob::findsEveryRangeThatDiffers()

@@ -62,6 +62,8 @@ private Q_SLOTS:
     void neverLists();
     void knowsBusAndPlace_data();
     void knowsBusAndPlace();
+    void knowsWhatRotates_data();
+    void knowsWhatRotates();
     void describesAStick();
     void tellsWhatADeviceCouldDo_data();
     void tellsWhatADeviceCouldDo();
@@ -135,6 +137,31 @@ void TestDriveClassifier::knowsBusAndPlace()
     QVERIFY(drive);
     QTEST(drive->bus, "bus");
     QTEST(drive->external, "external");
+}
+
+void TestDriveClassifier::knowsWhatRotates_data()
+{
+    QTest::addColumn<DriveAttributes>("attributes");
+    QTest::addColumn<bool>("rotates");
+
+    QTest::newRow("a stick, of which the kernel knows nothing better") << stick() << false;
+    auto disk = named("sdb", kUsbPath);
+    QTest::newRow("a fixed medium on USB that tells nothing") << disk << true;
+    disk.properties["ID_ATA_ROTATION_RATE_RPM"] = "5400";
+    QTest::newRow("a disk on USB") << disk << true;
+    disk.properties["ID_ATA_ROTATION_RATE_RPM"] = "0";
+    QTest::newRow("an SSD on USB behind a bridge that hides it") << disk << false;
+    auto ssd = named("sda", kSataPath);
+    ssd.rotational = false;
+    QTest::newRow("an SSD") << ssd << false;
+    QTest::newRow("virtio") << named("vda", "/sys/devices/pci0000:00/0000:00:04.0/virtio1/block/vda")
+                            << false;
+}
+
+void TestDriveClassifier::knowsWhatRotates()
+{
+    QFETCH(DriveAttributes, attributes);
+    QTEST(classifyDrive(attributes).value().rotational, "rotates");
 }
 
 void TestDriveClassifier::describesAStick()

@@ -103,6 +103,10 @@ private Q_SLOTS:
     void unmountsWhatLiesOnTopOfAnotherDrive();
     void mountsAgainWhenItCannotBegin();
     void mountsAgainWhenStoppedAfterTheUnmount();
+    void mountsAgainUnlessItWasWritten_data();
+    void mountsAgainUnlessItWasWritten();
+    void mountsABoundFolderAgain();
+    void refusesWhatAnotherHasLocked();
     void saysWhatKeepsADriveBusy();
     void endsWaitingWhenStopped();
     void refusesANodeThatWasGivenToAnotherFile();
@@ -268,7 +272,8 @@ void TestDriveOpener::unmountsWhatLiesOnTopOfAnotherDrive()
     const Mounted first(below.path(), place.path());
     const Mounted second(above.path(), place.path());
     QVERIFY(first.isMounted() && second.isMounted());
-    QVERIFY(open(driveOf(above)));
+    const auto device = open(driveOf(above));
+    QVERIFY(device);
     QCOMPARE(driveOf(below).mountPoints.size(), std::size_t{1});
     QVERIFY(driveOf(above).mountPoints.empty());
 }
@@ -315,6 +320,68 @@ void TestDriveOpener::mountsAgainWhenStoppedAfterTheUnmount()
         seen = device.error().code == ErrorCode::AuthDismissed;
     }
     QVERIFY(seen);
+}
+
+void TestDriveOpener::mountsAgainUnlessItWasWritten_data()
+{
+    QTest::addColumn<bool>("written");
+    QTest::newRow("a job that ends before its first write") << false;
+    QTest::newRow("a job that has written") << true;
+}
+
+void TestDriveOpener::mountsAgainUnlessItWasWritten()
+{
+    QFETCH(bool, written);
+    const LoopDevice loop(file("u"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const Mounted mounted(loop.path(), place.path());
+    QVERIFY(mounted.isMounted());
+    auto device = open(driveOf(loop));
+    QVERIFY(device);
+    QVERIFY(!mounted.isStill());
+    if (written) {
+        const AlignedBuffer zeros(4096);
+        QVERIFY((*device)->writeAt(kSize - 4096, zeros.span()));
+    }
+    device->reset();
+    QCOMPARE(mounted.isStill(), !written);
+}
+
+void TestDriveOpener::mountsABoundFolderAgain()
+{
+    const LoopDevice loop(file("v"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const QTemporaryDir place(u"/mnt/burin-XXXXXX"_s);
+    const QTemporaryDir bound(u"/mnt/burin-XXXXXX"_s);
+    const Mounted whole(loop.path(), place.path());
+    QVERIFY(QDir().mkpath(place.filePath(u"sub/inside"_s)));
+    QCOMPARE(::mount(place.filePath(u"sub"_s).toUtf8().constData(), bound.path().toUtf8().constData(),
+                     nullptr, MS_BIND, nullptr),
+             0);
+    {
+        auto device = open(driveOf(loop));
+        QVERIFY(device);
+        QVERIFY(!whole.isStill());
+    }
+    QVERIFY(whole.isStill());
+    QCOMPARE(QDir(bound.path()).entryList(QDir::AllEntries | QDir::NoDotAndDotDot), QStringList{u"inside"_s});
+    QCOMPARE(::umount2(bound.path().toUtf8().constData(), 0), 0);
+    QVERIFY(QDir(bound.path()).isEmpty()); // and there is nothing below it
+}
+
+void TestDriveOpener::refusesWhatAnotherHasLocked()
+{
+    const LoopDevice loop(file("w"), kSize);
+    QVERIFY(makeExt4(loop.path()));
+    const auto drive = driveOf(loop);
+    const UniqueFd other(::open(loop.path().c_str(), O_RDWR | O_EXCL | O_CLOEXEC)); // as another Burin has it
+    QCOMPARE(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
+    const auto device = open(drive);
+    QVERIFY(!device);
+    QCOMPARE(device.error().code, ErrorCode::DriveBusy);
+    QCOMPARE(device.error().sysErrno, EWOULDBLOCK); // and not EBUSY: it did not come to an open
+    QCOMPARE(QString::fromStdString(device.error().detail), u"tst_driveopener (%1)"_s.arg(::getpid()));
 }
 
 void TestDriveOpener::saysWhatKeepsADriveBusy()
