@@ -4,10 +4,18 @@
 
 #include "badranges.h"
 #include "chunkdigest.h"
+#include "rangelist.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace burin {
+
+Range ChunkPlace::extent() const
+{
+    const Offset begin = parts.front().offset;
+    return {.offset = begin, .length = std::min(parts.back().end(), imageEnd) - begin};
+}
 
 ChunkComparer::ChunkComparer(BlockDevice& device, JobMonitor& monitor, std::size_t chunkSize)
     : m_device(device), m_monitor(monitor), m_chunkSize(chunkSize)
@@ -27,10 +35,22 @@ AlignedBuffer ChunkComparer::takeBuffer()
     return AlignedBuffer(m_chunkSize);
 }
 
-Result<void> ChunkComparer::read(Offset offset, std::span<std::byte> data)
+Result<void> ChunkComparer::read(const ChunkPlace& place, std::span<std::byte> data)
 {
     const JobMonitor::InFlight inFlight(m_monitor);
-    return m_device.readAt(offset, data);
+    const auto bytes = [&](const Range& range) {
+        return data.subspan(static_cast<std::size_t>(range.offset - place.chunk.offset),
+                            static_cast<std::size_t>(range.length));
+    };
+    for (const auto& gap : gapsWithin(place.parts, place.chunk)) {
+        std::ranges::fill(bytes(gap), std::byte{0});
+    }
+    for (const auto& part : place.parts) {
+        if (auto done = m_device.readAt(part.offset, bytes(part)); !done) {
+            return done;
+        }
+    }
+    return {};
 }
 
 Result<void> ChunkComparer::mayGoOn(const FlashError& error)
@@ -43,37 +63,41 @@ Result<void> ChunkComparer::mayGoOn(const FlashError& error)
     return error.code == ErrorCode::ReadBackFailed ? Result<void>() : std::unexpected(error);
 }
 
-Result<std::optional<BadRange>> ChunkComparer::look(const Range& range, std::span<std::byte> data,
+Result<std::optional<BadRange>> ChunkComparer::look(const ChunkPlace& place, std::span<std::byte> data,
                                                     const Matches& matches)
 {
-    auto done = read(range.offset, data);
+    auto done = read(place, data);
     if (!done && done.error().code == ErrorCode::ReadBackFailed) {
-        done = read(range.offset, data);
+        done = read(place, data);
     }
     if (!done) {
         if (auto goOn = mayGoOn(done.error()); !goOn) {
             return std::unexpected(goOn.error());
         }
-        return BadRange{.range = range, .unreadable = true, .sysErrno = done.error().sysErrno};
+        return BadRange{.range = place.extent(), .unreadable = true, .sysErrno = done.error().sysErrno};
     }
     if (matches(data)) {
         return std::nullopt;
     }
     // A second read tells a drive that lost the data from one that misreads. Different it stays.
-    const ChunkDigest seen = digestChunk(data, m_device.logicalBlock());
-    const auto again = read(range.offset, data);
+    const auto digest = [&] {
+        return digestParts(data, place.chunk.offset, place.parts, m_device.logicalBlock());
+    };
+    const ChunkDigest seen = digest();
+    const auto again = read(place, data);
     if (!again) {
         if (auto goOn = mayGoOn(again.error()); !goOn) {
             return std::unexpected(goOn.error());
         }
     }
-    return BadRange{.range = range, .sameAgain = again && digestChunk(data, m_device.logicalBlock()) == seen};
+    return BadRange{.range = place.extent(), .sameAgain = again && digest().isOfSame(seen)};
 }
 
-void ChunkComparer::compare(const Range& range, std::size_t length, const Matches& matches)
+void ChunkComparer::compare(const ChunkPlace& place, const Matches& matches)
 {
     AlignedBuffer buffer = takeBuffer();
-    const auto bad = look(range, buffer.span().first(length), matches);
+    const Bytes length = totalLength(partsWithin(place.parts, {.offset = 0, .length = place.imageEnd}));
+    const auto bad = look(place, buffer.span().first(static_cast<std::size_t>(place.chunk.length)), matches);
     if (!bad) {
         m_monitor.fail(bad.error());
         return;
@@ -81,7 +105,7 @@ void ChunkComparer::compare(const Range& range, std::size_t length, const Matche
     if (*bad) {
         m_monitor.post(RangeDiffered{**bad});
     }
-    m_monitor.acknowledge(range.length);
+    m_monitor.acknowledge(length);
     const std::scoped_lock lock(m_mutex);
     m_idle.push_back(std::move(buffer));
     ++m_chunksDone;
@@ -89,7 +113,7 @@ void ChunkComparer::compare(const Range& range, std::size_t length, const Matche
         addBadRange(m_badRanges, **bad);
     }
     if (!*bad || !(*bad)->unreadable) {
-        m_bytesCompared += range.length;
+        m_bytesCompared += length;
     }
 }
 

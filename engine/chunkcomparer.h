@@ -16,18 +16,29 @@
 
 namespace burin {
 
+/// A chunk of the drive that is compared, whole logical blocks, and the parts of it that count.
+struct ChunkPlace {
+    Range chunk{};
+    Offset imageEnd = 0; ///< what lies behind it is padding
+    std::vector<Range> parts{};
+
+    /// From the first part to the last one, without padding.
+    [[nodiscard]] Range extent() const;
+};
+
 /// Compares chunks of the drive with what they should be, in several workers at once, and keeps what was
 /// found. It goes on over what can't be read; what ends the pass goes to the monitor.
 class ChunkComparer
 {
 public:
-    /// Whether this is what should be there. Asked once of each chunk that could be read.
-    using Matches = std::function<bool(std::span<const std::byte>)>;
+    /// Whether this, with zeros between the parts, is what should be there. Asked once of each chunk that
+    /// could be read; may write to what is not in the parts.
+    using Matches = std::function<bool(std::span<std::byte>)>;
 
     ChunkComparer(BlockDevice& device, JobMonitor& monitor, std::size_t chunkSize);
 
-    /// `range` is the image's part of the chunk, `length` all that is read of it: whole logical blocks.
-    void compare(const Range& range, std::size_t length, const Matches& matches);
+    /// Of a place that has parts.
+    void compare(const ChunkPlace& place, const Matches& matches);
 
     // --- when the workers have come home ---
 
@@ -38,9 +49,9 @@ public:
     [[nodiscard]] std::size_t chunksDone() const { return m_chunksDone; }
 
 private:
-    [[nodiscard]] Result<std::optional<BadRange>> look(const Range& range, std::span<std::byte> data,
+    [[nodiscard]] Result<std::optional<BadRange>> look(const ChunkPlace& place, std::span<std::byte> data,
                                                        const Matches& matches);
-    [[nodiscard]] Result<void> read(Offset offset, std::span<std::byte> data);
+    [[nodiscard]] Result<void> read(const ChunkPlace& place, std::span<std::byte> data);
     [[nodiscard]] Result<void> mayGoOn(const FlashError& error);
     [[nodiscard]] AlignedBuffer takeBuffer();
 

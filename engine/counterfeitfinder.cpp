@@ -16,10 +16,10 @@ CounterfeitFinder::CounterfeitFinder(const std::vector<ChunkDigest>& digests, st
     std::unordered_set<std::uint64_t> ambiguous;
     for (std::size_t i = 0; i < digests.size(); ++i) {
         const ChunkDigest& digest = digests[i];
-        if (digest.firstBlockConstant) {
+        if (digest.length == 0 || digest.firstBlockConstant) {
             continue;
         }
-        if (!m_firstBlocks.emplace(digest.firstBlock, Offset{i} * chunkSize).second) {
+        if (!m_firstBlocks.emplace(digest.firstBlock, Offset{i} * chunkSize + digest.firstBlockAt).second) {
             ambiguous.insert(digest.firstBlock);
         }
     }
@@ -62,7 +62,7 @@ void CounterfeitFinder::lookForOtherData(Offset offset, std::span<const std::byt
         m_period = std::gcd(m_period, distance);
         ++m_evidence;
         const auto index = static_cast<std::size_t>(found->second / m_chunkSize);
-        if (at == 0 && digestChunk(data, m_logicalBlock) == m_digests[index]) {
+        if (at == 0 && digestChunk(data, m_logicalBlock).isOfSame(m_digests[index])) {
             ++m_evidence;
         }
     }
@@ -72,7 +72,7 @@ void CounterfeitFinder::lookForOtherData(Offset offset, std::span<const std::byt
 bool CounterfeitFinder::allBeyondIsLost() const
 {
     for (std::size_t i = *m_firstBad; i < m_digests.size(); ++i) {
-        const bool good = !m_bad[i] && m_digests[i].constant;
+        const bool good = !m_bad[i] && (m_digests[i].constant || m_digests[i].length == 0);
         const bool lost = m_bad[i] && (m_badConstant[i] || (i == *m_firstBad && i + 1 < m_digests.size()));
         if (!good && !lost) {
             return false;

@@ -22,6 +22,7 @@ enum class ErrorCode {
     ImageCorrupt,
     ImageNeedsMemory,
     ImageChanged,
+    BlockMapBad, ///< detail: what is wrong with it
     ImageTooLarge,
     ImageGrewPastDrive,
     DriveNotFound,

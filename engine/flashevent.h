@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -20,10 +21,26 @@ using Clock = std::chrono::steady_clock;
 
 /// How a job ended (SPEC 6.1).
 enum class Verdict {
-    Verified,           ///< every byte was read back from the drive and equals the image
+    Verified,           ///< all that `coverage` names was read back from the drive and equals the image
     WrittenNotVerified, ///< flushed, and the verify was switched off or skipped
     Cancelled,
     Failed,
+};
+
+/// What of the image has to be on the drive.
+enum class Coverage { EveryByte, UsedBlocks };
+
+/// A block map that the image gives the lie: from then on everything is written.
+struct MapRefuted {
+    enum class Reason {
+        NotZero,   ///< a block that the map leaves out isn't zero
+        OtherSize, ///< the image ends elsewhere than the map
+    };
+    Reason reason = Reason::NotZero;
+    Offset offset = 0;            ///< where that was seen
+    std::optional<Bytes> total{}; ///< bytes that the pass goes through now, where known
+
+    bool operator==(const MapRefuted&) const = default;
 };
 
 /// A stretch in which the drive gave back something else than the image, or nothing.
@@ -56,8 +73,14 @@ struct FlashReport {
     Bytes chunkSize = 0;
     Bytes bytesWritten = 0; ///< of the image, acknowledged by the drive
     Bytes bytesVerified = 0;
-    bool driveTouched = false;         ///< false: not one byte of the drive was changed
-    std::vector<BadRange> badRanges{}; ///< in order of offset
+    Coverage coverage = Coverage::EveryByte;
+    Bytes bytesSkipped = 0;   ///< of the image, unused: left on the drive as it was
+    Bytes bytesCleared = 0;   ///< of the image, unused: zeros on the drive
+    Bytes bytesUnchanged = 0; ///< of the image, were there already
+    std::size_t chunksVerified = 0;
+    std::optional<MapRefuted> refuted{}; ///< why everything was written after all
+    bool driveTouched = false;           ///< false: not one byte of the drive was changed
+    std::vector<BadRange> badRanges{};   ///< in order of offset
     std::optional<Counterfeit> counterfeit{};
     std::string sha256{};           ///< of the unpacked image, hex; empty if switched off or not reached
     std::optional<SumResult> sum{}; ///< what a published checksum said of the image
@@ -71,6 +94,8 @@ struct FlashReport {
 struct PhaseStarted {
     Phase phase = Phase::Preparing;
     std::optional<Bytes> total{};
+    /// Where in the image these are, in order; nothing: from its beginning to its end.
+    std::shared_ptr<const std::vector<Range>> ranges{};
 };
 
 /// Progress within the phase: bytes that the drive has acknowledged (write) or given back (verify).
@@ -108,7 +133,8 @@ struct Finished {
 
 struct FlashEvent {
     Clock::time_point at;
-    std::variant<PhaseStarted, Advanced, RangeDiffered, Retrying, Stalled, Resumed, Finished> what;
+    std::variant<PhaseStarted, Advanced, MapRefuted, RangeDiffered, Retrying, Stalled, Resumed, Finished>
+        what;
 };
 
 /// Called in the thread that runs the job, never in two threads at once.

@@ -3,6 +3,7 @@
 #include "flashstate.h"
 
 #include "badranges.h"
+#include "rangelist.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,12 +48,52 @@ std::optional<std::chrono::seconds> wholeSeconds(std::optional<double> bytes, st
     return std::chrono::seconds(std::llround(std::ceil(*bytes / *rate)));
 }
 
+/// The stretch of the image between two counts of what was done, without what was left out.
+void addToCurve(PassState& pass, Bytes done, double seconds)
+{
+    if (!pass.ranges) {
+        pass.curve.add(pass.done, done, seconds);
+        return;
+    }
+    const auto perByte = seconds / static_cast<double>(done - pass.done);
+    Bytes before = 0;
+    for (const auto& range : *pass.ranges) {
+        const Bytes from = std::max(pass.done, before);
+        const Bytes to = std::min(done, before + range.length);
+        if (from < to) {
+            pass.curve.add(range.offset + (from - before), range.offset + (to - before),
+                           static_cast<double>(to - from) * perByte);
+        }
+        before += range.length;
+        if (before >= done) {
+            return;
+        }
+    }
+}
+
+/// The rest of the image follows on what has been done so far; what was left out comes at the end.
+void refute(FlashState& state, const MapRefuted& refuted)
+{
+    state.refuted = refuted;
+    PassState& pass = state.phase == Phase::Verifying ? state.verify : state.write;
+    pass.total = refuted.total;
+    if (!refuted.total) {
+        pass.ranges.reset();
+    }
+    if (pass.ranges) {
+        auto ranges = partsWithin(*pass.ranges, {.offset = 0, .length = refuted.offset});
+        ranges.push_back(
+            {.offset = refuted.offset, .length = *refuted.total - std::min(refuted.offset, *refuted.total)});
+        pass.ranges = std::make_shared<const std::vector<Range>>(std::move(ranges));
+    }
+}
+
 void advance(FlashState& state, const Advanced& advanced, Clock::time_point at)
 {
     PassState& pass = state.phase == Phase::Verifying ? state.verify : state.write;
     if (advanced.done > pass.done) {
         const auto since = pass.lastMove.value_or(state.phaseBegan.value_or(at));
-        pass.curve.add(pass.done, advanced.done, secondsBetween(since, at));
+        addToCurve(pass, advanced.done, secondsBetween(since, at));
         pass.done = advanced.done;
         pass.lastMove = at;
     }
@@ -70,6 +111,7 @@ void start(FlashState& state, const PhaseStarted& started, Clock::time_point at)
         PassState& pass = started.phase == Phase::Verifying ? state.verify : state.write;
         pass.began = at;
         pass.total = started.total;
+        pass.ranges = started.ranges;
         pass.recent.add(at, 0);
     }
 }
@@ -84,6 +126,21 @@ void finish(FlashState& state, const FlashReport& report)
 }
 
 } // namespace
+
+Offset PassState::position() const
+{
+    if (!ranges) {
+        return done;
+    }
+    Bytes before = 0;
+    for (const auto& range : *ranges) {
+        if (done <= before + range.length) {
+            return range.offset + (done - before);
+        }
+        before += range.length;
+    }
+    return ranges->empty() ? done : ranges->back().end();
+}
 
 std::optional<double> FlashState::fraction() const
 {
@@ -135,6 +192,8 @@ FlashState reduce(FlashState state, const FlashEvent& event)
                 start(state, what, event.at);
             } else if constexpr (std::is_same_v<T, Advanced>) {
                 advance(state, what, event.at);
+            } else if constexpr (std::is_same_v<T, MapRefuted>) {
+                refute(state, what);
             } else if constexpr (std::is_same_v<T, RangeDiffered>) {
                 addBadRange(state.badRanges, what.bad);
             } else if constexpr (std::is_same_v<T, Retrying>) {

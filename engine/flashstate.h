@@ -6,6 +6,7 @@
 #include "throughput.h"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,8 +18,13 @@ struct PassState {
     std::optional<Clock::time_point> lastMove;
     Bytes done = 0;
     std::optional<Bytes> total;
+    /// Where in the image the pass goes, in order; nothing: from its beginning to its end.
+    std::shared_ptr<const std::vector<Range>> ranges;
     SpeedCurve curve;
     RecentRate recent;
+
+    /// How far into the image that is.
+    [[nodiscard]] Offset position() const;
 };
 
 /// Everything that the window and the command line show of a job; made only by reduce().
@@ -38,7 +44,10 @@ struct FlashState {
     std::optional<FlashReport> report; ///< set exactly when phase is Finished
 
     [[nodiscard]] const PassState& pass() const { return phase == Phase::Verifying ? verify : write; }
-    /// 0 to 1 of the running pass, never falling; nothing where not even the file's size is known.
+    std::optional<MapRefuted> refuted; ///< why everything is written after all
+
+    /// 0 to 1 of the running pass; falls only if a block map turns out wrong. Nothing where not even the
+    /// file's size is known.
     [[nodiscard]] std::optional<double> fraction() const;
     /// Of the whole job, the verify included; nothing until there is a rate.
     [[nodiscard]] std::optional<std::chrono::seconds> timeLeft() const;

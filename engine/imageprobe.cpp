@@ -3,6 +3,8 @@
 #include "imageprobe.h"
 
 #include "asciitext.h"
+#include "bmapfile.h"
+#include "freemap.h"
 #include "httpsource.h"
 #include "imagefile.h"
 #include "imageformat.h"
@@ -11,6 +13,8 @@
 #include "streamsource.h"
 #include "tailchecksource.h"
 #include "unwrap.h"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -44,6 +48,28 @@ bool hasOtherSuffix(std::string_view name, const std::vector<ImageLayer>& layers
     const auto claimed = formatBySuffix(name);
     const auto found = layers.empty() ? std::nullopt : std::optional(layers.front().format);
     return claimed ? claimed != found : found && endsWithAny(name, kBare);
+}
+
+/// A block map beside an image file goes before the file systems: its makers know more.
+void takeBmapBeside(ImageInfo& info)
+{
+    if (isUrl(info.path)) {
+        return;
+    }
+    for (const auto& path : bmapPathsFor(info.path)) {
+        if (::access(path.c_str(), F_OK) != 0) {
+            continue;
+        }
+        const auto taken = useBmap(info, path);
+        info.bmapPath = path;
+        if (!taken) {
+            info.bmapError = taken.error();
+        } else if (info.bmap->sums.empty() && !info.bmap->ranges.empty()) {
+            info.bmap.reset(); // nothing to check it by: only if somebody asks for it
+            info.usedDoubt = info.used ? info.usedDoubt : UsedDoubt::MapWithoutSums;
+        }
+        return;
+    }
 }
 
 // What the unpacked beginning and the size say of its being an image at all.
@@ -91,6 +117,11 @@ Result<void> look(ImageInfo& info, UnwrappedImage& image, bool mayReadOn, const 
     }
     if (auto read = readLayout(info, image.open, *sketch, SketchBudget{}, stop); !read) {
         return read;
+    }
+    if (image.open) {
+        findUsedBlocks(info, *image.open, stop);
+    } else {
+        info.usedDoubt = UsedDoubt::Packed;
     }
     return refuseOthers(info, sketch->head());
 }
@@ -166,6 +197,7 @@ Result<ImageInfo> probe(const std::string& path, const std::stop_token& stop, co
         return failure(ErrorCode::ImageTruncated, std::string(nameOf(*claimed)) + " without its end mark");
     }
     addFileWarnings(info, member);
+    takeBmapBeside(info);
     if (!opened->endIsMarked) {
         info.warnings.push_back(ImageWarning::EndNotMarked);
     }
@@ -253,6 +285,27 @@ Result<StreamedImage> takeStream(UniqueFd fd, const std::string& name, Bytes thr
 }
 
 } // namespace
+
+Result<void> useBmap(ImageInfo& info, const std::string& path)
+{
+    auto used = readBmap(path);
+    if (!used) {
+        return std::unexpected(std::move(used.error()));
+    }
+    if (info.unpackedSize && *info.unpackedSize != (*used)->imageSize) {
+        return failure(ErrorCode::BlockMapBad,
+                       "it is for an image of " + std::to_string((*used)->imageSize) + " bytes");
+    }
+    info.bmap = std::move(*used);
+    info.bmapPath = path;
+    info.bmapError.reset();
+    return {};
+}
+
+std::shared_ptr<const UsedBlocks> usedBlocksOf(const ImageInfo& info)
+{
+    return info.bmap ? info.bmap : info.used;
+}
 
 bool isUrl(std::string_view path)
 {

@@ -7,6 +7,7 @@
 #include "sumtext.h"
 #include "uniquefd.h"
 #include "units.h"
+#include "usedblocks.h"
 
 #include <cstdint>
 #include <memory>
@@ -110,7 +111,17 @@ struct ImageInfo {
     std::string label;
     std::vector<ImagePartition> partitions;
     std::vector<ImageWarning> warnings;
+    std::shared_ptr<const UsedBlocks> used; ///< what its own file systems say; nothing: all of it
+    std::optional<UsedDoubt> usedDoubt;     ///< why nothing, or not more, may be left out
+    std::shared_ptr<const UsedBlocks> bmap; ///< the block map beside it
+    std::string bmapPath;                   ///< also of one that can't be used
+    std::optional<FlashError> bmapError;    ///< why it can't: BlockMapBad
 };
+
+/// Takes a block map, in place of one beside the image. BlockMapBad if it is for an image of another size.
+[[nodiscard]] Result<void> useBmap(ImageInfo& info, const std::string& path);
+/// Which bytes have to be on a drive: by the block map, else by the file systems; nothing: all of them.
+[[nodiscard]] std::shared_ptr<const UsedBlocks> usedBlocksOf(const ImageInfo& info);
 
 /// An http or https address, which is no file: it lies on no drive.
 [[nodiscard]] bool isUrl(std::string_view path);

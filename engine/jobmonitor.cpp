@@ -34,7 +34,8 @@ void JobMonitor::say(What what)
     m_observer({.at = Clock::now(), .what = std::move(what)});
 }
 
-void JobMonitor::begin(Phase phase, std::optional<Bytes> total)
+void JobMonitor::begin(Phase phase, std::optional<Bytes> total,
+                       std::shared_ptr<const std::vector<Range>> ranges)
 {
     sayProgress();
     m_phase = phase;
@@ -47,7 +48,7 @@ void JobMonitor::begin(Phase phase, std::optional<Bytes> total)
             m_saidDone = 0;
         }
     }
-    say(PhaseStarted{.phase = phase, .total = total});
+    say(PhaseStarted{.phase = phase, .total = total, .ranges = std::move(ranges)});
 }
 
 void JobMonitor::start(const Workers& workers, std::vector<std::jthread>& threads)

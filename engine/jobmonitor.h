@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -31,7 +32,8 @@ public:
     // --- the job's thread ---
 
     /// Announces the phase that the next passes belong to.
-    void begin(Phase phase, std::optional<Bytes> total = {});
+    void begin(Phase phase, std::optional<Bytes> total = {},
+               std::shared_ptr<const std::vector<Range>> ranges = {});
     /// Runs the workers, each in a thread of its own. The first error of any of them, or what the watch
     /// over the drive found; success also where a cancel ended them early.
     [[nodiscard]] Result<void> run(const Workers& workers);
@@ -43,6 +45,7 @@ public:
 
     // --- the workers ---
 
+    /// 0 where there is nothing to be done: the job has not stalled.
     void acknowledge(Bytes bytes);
     void post(What what);
     /// The first is kept; all workers of the pass are asked to stop.

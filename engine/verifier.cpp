@@ -4,6 +4,7 @@
 
 #include "chunkcomparer.h"
 #include "counterfeitfinder.h"
+#include "rangelist.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,13 +14,24 @@ namespace burin {
 
 namespace {
 
+/// Goes on with the byte before each gap, so that a drive that loses data isn't hidden by gaps that are zero.
+void bridgeGaps(const ChunkPlace& place, std::span<std::byte> data)
+{
+    for (const auto& gap : gapsWithin(place.parts, place.chunk)) {
+        const auto at = static_cast<std::size_t>(gap.offset - place.chunk.offset);
+        const auto end = at + static_cast<std::size_t>(gap.length);
+        const std::byte like = at > 0 ? data[at - 1] : data[end % data.size()];
+        std::ranges::fill(data.subspan(at, end - at), like);
+    }
+}
+
 class Verifier
 {
 public:
-    Verifier(const FlashPlan& plan, const std::vector<ChunkDigest>& digests, Bytes imageSize,
-             BlockDevice& device, JobMonitor& monitor, const std::stop_token& skip)
-        : m_plan(plan), m_digests(digests), m_imageSize(imageSize), m_device(device), m_monitor(monitor),
-          m_skip(skip), m_comparer(device, monitor, plan.chunkSize)
+    Verifier(const FlashPlan& plan, const std::vector<ChunkDigest>& digests, const WriteMap& map,
+             Bytes imageSize, BlockDevice& device, JobMonitor& monitor, const std::stop_token& skip)
+        : m_plan(plan), m_digests(digests), m_map(map), m_imageSize(imageSize), m_device(device),
+          m_monitor(monitor), m_skip(skip), m_comparer(device, monitor, plan.chunkSize)
     {
     }
 
@@ -28,33 +40,39 @@ public:
 private:
     void work();
     void check(std::size_t index);
-    [[nodiscard]] bool matches(std::size_t index, std::span<const std::byte> seen);
-    [[nodiscard]] Range rangeOf(std::size_t index) const;
+    [[nodiscard]] bool matches(std::size_t index, const ChunkPlace& place, std::span<std::byte> seen);
+    [[nodiscard]] ChunkPlace placeOf(std::size_t index) const;
 
     const FlashPlan& m_plan;
     const std::vector<ChunkDigest>& m_digests;
+    const WriteMap& m_map;
     Bytes m_imageSize;
     BlockDevice& m_device;
     JobMonitor& m_monitor;
     const std::stop_token& m_skip;
 
     std::atomic<std::size_t> m_next = 0;
+    std::atomic<std::size_t> m_leftOut = 0;
     ChunkComparer m_comparer;
     std::mutex m_mutex;
     std::optional<CounterfeitFinder> m_finder;
 };
 
-Range Verifier::rangeOf(std::size_t index) const
+ChunkPlace Verifier::placeOf(std::size_t index) const
 {
     const Offset offset = Offset{index} * m_plan.chunkSize;
-    return {.offset = offset, .length = std::min<Bytes>(m_plan.chunkSize, m_imageSize - offset)};
+    const Offset end = alignUp(m_imageSize, m_device.logicalBlock());
+    const Range chunk{.offset = offset, .length = std::min<Bytes>(m_plan.chunkSize, end - offset)};
+    return {.chunk = chunk, .imageEnd = m_imageSize, .parts = m_map.required(chunk)};
 }
 
-bool Verifier::matches(std::size_t index, std::span<const std::byte> seen)
+bool Verifier::matches(std::size_t index, const ChunkPlace& place, std::span<std::byte> seen)
 {
-    if (digestChunk(seen, m_device.logicalBlock()) == m_digests[index]) {
+    if (digestParts(seen, place.chunk.offset, place.parts, m_device.logicalBlock())
+            .isOfSame(m_digests[index])) {
         return true;
     }
+    bridgeGaps(place, seen);
     const std::scoped_lock lock(m_mutex);
     if (!m_finder) {
         m_finder.emplace(m_digests, m_plan.chunkSize, m_device.logicalBlock());
@@ -65,8 +83,12 @@ bool Verifier::matches(std::size_t index, std::span<const std::byte> seen)
 
 void Verifier::check(std::size_t index)
 {
-    m_comparer.compare(rangeOf(index), m_digests[index].length,
-                       [this, index](std::span<const std::byte> seen) { return matches(index, seen); });
+    const ChunkPlace place = placeOf(index);
+    if (place.parts.empty()) {
+        ++m_leftOut;
+        return;
+    }
+    m_comparer.compare(place, [&](std::span<std::byte> seen) { return matches(index, place, seen); });
 }
 
 void Verifier::work()
@@ -96,7 +118,8 @@ Result<ReadBack> Verifier::run()
     ReadBack result{.badRanges = m_comparer.badRanges(),
                     .counterfeit = {},
                     .bytesRead = m_comparer.bytesCompared(),
-                    .complete = m_comparer.chunksDone() == m_digests.size()};
+                    .chunks = m_comparer.chunksDone(),
+                    .complete = m_comparer.chunksDone() + m_leftOut == m_digests.size()};
     if (m_finder) {
         result.counterfeit = m_finder->result();
     }
@@ -105,10 +128,11 @@ Result<ReadBack> Verifier::run()
 
 } // namespace
 
-Result<ReadBack> readBack(const FlashPlan& plan, const std::vector<ChunkDigest>& digests, Bytes imageSize,
-                          BlockDevice& device, JobMonitor& monitor, const std::stop_token& skip)
+Result<ReadBack> readBack(const FlashPlan& plan, const std::vector<ChunkDigest>& digests, const WriteMap& map,
+                          Bytes imageSize, BlockDevice& device, JobMonitor& monitor,
+                          const std::stop_token& skip)
 {
-    return Verifier(plan, digests, imageSize, device, monitor, skip).run();
+    return Verifier(plan, digests, map, imageSize, device, monitor, skip).run();
 }
 
 } // namespace burin

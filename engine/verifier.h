@@ -6,6 +6,7 @@
 #include "chunkdigest.h"
 #include "flashjob.h"
 #include "jobmonitor.h"
+#include "writemap.h"
 
 #include <optional>
 #include <stop_token>
@@ -17,14 +18,16 @@ namespace burin {
 struct ReadBack {
     std::vector<BadRange> badRanges;
     std::optional<Counterfeit> counterfeit;
-    Bytes bytesRead = 0;   ///< of the image, that were compared
-    bool complete = false; ///< every chunk was looked at
+    Bytes bytesRead = 0;    ///< of the image, that were compared
+    std::size_t chunks = 0; ///< that were looked at
+    bool complete = false;  ///< all that `map` requires was looked at
 };
 
-/// Reads every chunk back from the drive, the first one last, and compares it with its digest. Goes on to
-/// the end whatever it finds; only a drive that is gone or changed, a cancel or `skip` end it early.
+/// Reads every chunk that `map` requires back from the drive, the first one last, and compares it with its
+/// digest. Goes on to the end whatever it finds; only a drive that is gone or changed, a cancel or `skip` end
+/// it early.
 [[nodiscard]] Result<ReadBack> readBack(const FlashPlan& plan, const std::vector<ChunkDigest>& digests,
-                                        Bytes imageSize, BlockDevice& device, JobMonitor& monitor,
-                                        const std::stop_token& skip);
+                                        const WriteMap& map, Bytes imageSize, BlockDevice& device,
+                                        JobMonitor& monitor, const std::stop_token& skip);
 
 } // namespace burin

@@ -3,6 +3,7 @@
 #include "writer.h"
 
 #include "alignedbuffer.h"
+#include "chunkdigest.h"
 
 #include <algorithm>
 #include <array>
@@ -55,6 +56,32 @@ Result<void> clearEnds(BlockDevice& device, JobMonitor& monitor)
         return cleared;
     }
     return writeWithRetries(device, monitor, last, zeros.span());
+}
+
+Result<bool> clearEndBehind(BlockDevice& device, JobMonitor& monitor, Bytes imageSize)
+{
+    const Bytes length = std::min<Bytes>(kMiB, device.size());
+    const Offset begin = std::max(alignDown(device.size() - length, device.logicalBlock()),
+                                  alignUp(imageSize, device.logicalBlock()));
+    if (begin >= device.size()) {
+        return false;
+    }
+    const AlignedBuffer buffer(static_cast<std::size_t>(device.size() - begin));
+    const auto read = [&] {
+        const JobMonitor::InFlight inFlight(monitor);
+        return device.readAt(begin, buffer.span());
+    }();
+    if (!read && read.error().code != ErrorCode::ReadBackFailed) {
+        return std::unexpected(read.error());
+    }
+    if (read && isZero(buffer.span())) {
+        return false;
+    }
+    std::ranges::fill(buffer.span(), std::byte{0});
+    if (auto cleared = writeWithRetries(device, monitor, begin, buffer.span()); !cleared) {
+        return std::unexpected(cleared.error());
+    }
+    return true;
 }
 
 } // namespace burin

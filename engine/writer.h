@@ -16,4 +16,8 @@ namespace burin {
 /// most file systems' marks lie there.
 [[nodiscard]] Result<void> clearEnds(BlockDevice& device, JobMonitor& monitor);
 
+/// Zeroes what of the drive's last MiB lies behind the image, if it isn't zero already. True if it was
+/// written.
+[[nodiscard]] Result<bool> clearEndBehind(BlockDevice& device, JobMonitor& monitor, Bytes imageSize);
+
 } // namespace burin

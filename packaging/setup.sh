@@ -22,22 +22,22 @@ burin_place=      # "host" or "root", set by burin_setup
 
 burin_debian_build=(
     g++ cmake ninja-build pkg-config qt6-base-dev qt6-l10n-tools qt6-tools-dev libkf6archive-dev
-    libarchive-dev libudev-dev libblkid-dev liblzma-dev libzstd-dev liblz4-dev libbz2-dev zlib1g-dev libssl-dev libxxhash-dev
+    libarchive-dev libudev-dev libblkid-dev libext2fs-dev liblzma-dev libzstd-dev liblz4-dev libbz2-dev zlib1g-dev libssl-dev libxxhash-dev
     e2fsprogs qt6-qpa-plugins qt6-svg-plugins qt6-wayland fonts-inter xkb-data ca-certificates)
 burin_debian_tests=(
     ccache clang libclang-rt-dev clang-format clang-tidy git python3 umockdev libumockdev-dev fuse3 libfuse3-dev dbus
-    xvfb xdotool x11-utils imagemagick openbox xz-utils zstd bzip2 gzip zip tar fdisk dosfstools
+    xvfb xdotool x11-utils imagemagick openbox xz-utils zstd bzip2 gzip zip tar fdisk dosfstools bmap-tools
     mount util-linux diffutils procps udev strace
     pigz pbzip2 pixz tabix lz4 lzip 7zip qemu-utils android-sdk-libsparse-utils # what packs images
     memtest86+ grub-rescue-pc ipxe # disk images to flash
     qemu-system-x86 mmdebstrap debian-archive-keyring) # a virtual machine with drives to pull
 burin_fedora_build=(
     gcc-c++ cmake ninja-build pkgconf-pkg-config qt6-qtbase-devel qt6-linguist qt6-qtsvg qt6-qtwayland
-    kf6-karchive-devel systemd-devel libblkid-devel xz-devel libzstd-devel bzip2-devel zlib-ng-compat-devel
+    kf6-karchive-devel systemd-devel libblkid-devel e2fsprogs-devel xz-devel libzstd-devel bzip2-devel zlib-ng-compat-devel
     openssl-devel xxhash-devel libarchive-devel lz4-devel e2fsprogs)
 burin_fedora_tests=(
     ccache clang compiler-rt clang-tools-extra git python3 umockdev umockdev-devel fuse3 fuse3-devel dbus-daemon
-    xorg-x11-server-Xvfb xdotool xwininfo ImageMagick openbox xz zstd bzip2 zip tar util-linux dosfstools procps-ng
+    xorg-x11-server-Xvfb xdotool xwininfo ImageMagick openbox xz zstd bzip2 zip tar util-linux dosfstools bmap-tools procps-ng
     pigz pbzip2 pixz htslib-tools lz4 lzip 7zip qemu-img android-tools
     libasan libubsan libtsan)
 burin_arch_build=(

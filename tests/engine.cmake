@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 burin_test(tst_flashjob engine burin_engine)
 burin_test(tst_flashstate engine burin_engine)
+burin_test(tst_usedblocks engine burin_engine)
+burin_test(tst_bmapfile engine burin_engine)
+burin_test(tst_freemap engine burin_engine)
 burin_test(tst_throughput engine burin_engine)
 # image side
 burin_test(tst_compressedsource engine burin_engine BZip2::BZip2 PkgConfig::LZ4 PkgConfig::LZMA PkgConfig::ZSTD PkgConfig::ZLIB)

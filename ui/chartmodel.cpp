@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "chartmodel.h"
 
+#include "engine/rangelist.h"
 #include "formatting.h"
 #include "words.h"
 
@@ -24,11 +25,12 @@ ChartCurve curveOf(const PassState& pass)
 {
     ChartCurve curve;
     curve.binWidth = std::max<Bytes>(pass.curve.binWidth(), 1);
-    curve.reached = pass.done;
+    curve.reached = pass.position();
     curve.mean = pass.curve.mean();
     curve.rates.reserve(pass.curve.bins().size());
     for (const SpeedCurve::Bin& bin : pass.curve.bins()) {
-        curve.rates.push_back(bin.rate());
+        // Nothing was to be done there: the curve goes on as it was.
+        curve.rates.push_back(bin.bytes > 0 || curve.rates.empty() ? bin.rate() : curve.rates.back());
     }
     return curve;
 }
@@ -40,12 +42,15 @@ Bytes extentOf(const std::optional<FlashState>& state, const std::optional<Image
         if (report != nullptr && report->imageSize) {
             return *report->imageSize;
         }
-        if (const auto total = state->write.total ? state->write.total : state->verify.total) {
-            return *total;
-        }
     }
     if (image && image->unpackedSize) {
         return *image->unpackedSize;
+    }
+    if (state) {
+        const PassState& pass = state->write.total ? state->write : state->verify;
+        if (pass.total) {
+            return pass.ranges ? std::max(pass.ranges->back().end(), *pass.total) : *pass.total;
+        }
     }
     if (!state) {
         return image ? Bytes(double(image->file.size) * 3) : kRestingExtent;
@@ -97,6 +102,9 @@ std::vector<CellState> ChartModel::cells(int count) const
         states[i] = middle < double(verified) ? CellState::Verified
             : middle < double(written)        ? CellState::Written
                                               : CellState::Waiting;
+        if (isUnused({.offset = Offset(double(i) * width), .length = std::max<Bytes>(Bytes(width), 1)})) {
+            states[i] = CellState::Unused;
+        }
     }
     for (const Range& range : bad) {
         const auto first = std::min(std::size_t(double(range.offset) / width), states.size() - 1);
@@ -106,6 +114,11 @@ std::vector<CellState> ChartModel::cells(int count) const
                   CellState::Different);
     }
     return states;
+}
+
+bool ChartModel::isUnused(Range range) const
+{
+    return ranges && partsWithin(*ranges, range).empty();
 }
 
 QString ChartModel::partitionAt(Offset position) const
@@ -132,8 +145,9 @@ ChartModel chartModel(const std::optional<FlashState>& state, const std::optiona
     if (state) {
         model.write = curveOf(state->write);
         model.verify = curveOf(state->verify);
-        model.written = state->write.done;
-        model.verified = state->verify.done;
+        model.written = state->write.position();
+        model.verified = state->verify.position();
+        model.ranges = state->write.ranges ? state->write.ranges : state->verify.ranges;
         for (const BadRange& bad : state->badRanges) {
             model.bad.push_back(bad.range);
         }

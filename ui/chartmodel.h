@@ -8,6 +8,7 @@
 
 #include <QString>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct ChartCurve {
     [[nodiscard]] double peak() const;
 };
 
-enum class CellState { Waiting, Written, Verified, Different };
+enum class CellState { Waiting, Unused, Written, Verified, Different };
 
 /// All that the chart paints. A value, made by chartModel().
 struct ChartModel {
@@ -36,9 +37,12 @@ struct ChartModel {
     Bytes verified = 0;
     std::vector<Range> bad;
     std::vector<ImagePartition> partitions;
+    /// Where the job writes; nothing: everywhere. What lies between is unused.
+    std::shared_ptr<const std::vector<Range>> ranges;
 
     /// The strip below the chart in `count` equal cells: O(count + bad ranges).
     [[nodiscard]] std::vector<CellState> cells(int count) const;
+    [[nodiscard]] bool isUnused(Range range) const;
     [[nodiscard]] QString partitionAt(Offset position) const;
 };
 

@@ -205,6 +205,12 @@ void ChartPainter::paintCells()
             continue;
         }
         const QRectF cell(inside.left() + double(i) * pitch + 0.5, inside.top(), pitch - 1, inside.height());
+        if (cells[i] == CellState::Unused) { // a line: passed over
+            m_painter.setPen(QPen(m_colours.muted, 1));
+            m_painter.drawLine(QPointF(cell.left(), cell.center().y()),
+                               QPointF(cell.right(), cell.center().y()));
+            continue;
+        }
         m_painter.setPen(Qt::NoPen);
         m_painter.setBrush(cells[i] == CellState::Written        ? m_colours.writtenCell
                                : cells[i] == CellState::Verified ? m_colours.verifiedCell

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Burin developers
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "blockwords.h"
 #include "cli.h"
 #include "clijob.h"
 #include "ejectwords.h"
@@ -8,6 +9,7 @@
 #include "words.h"
 
 #include <QCommandLineParser>
+#include <QFile>
 #include <QTextStream>
 
 #include <algorithm>
@@ -52,7 +54,12 @@ void addSharedOptions(QCommandLineParser& parser)
          {u"sha256"_s, Words::tr("The published SHA-256 of the file or of the unpacked image."), u"HEX"_s},
          {u"sum"_s, Words::tr("The same for any of MD5, SHA-1, SHA-256, SHA-512."), u"HEX"_s},
          {u"no-sums"_s, Words::tr("Don't look at the checksum files beside the image.")},
-         {u"no-sha256"_s, Words::tr("Leave out the image's SHA-256.")}});
+         {u"no-sha256"_s, Words::tr("Leave out the image's SHA-256.")},
+         {u"bmap"_s, Words::tr("The block map that says which blocks of the image are used."), u"FILE"_s},
+         {u"no-bmap"_s, Words::tr("Don't use a block map that lies beside the image.")},
+         {{u"all-blocks"_s, u"no-used-blocks"_s},
+          Words::tr("Every block, used or not. The default is what a block map or the free maps of clean "
+                    "file systems call used.")}});
 }
 
 /// "-" is standard input: a file that it was redirected from is an image like any other, a pipe is read once.
@@ -116,6 +123,30 @@ bool takeSums(const QCommandLineParser& parser, Choice& choice, int& status)
     return true;
 }
 
+/// Which blocks of the image count (SPEC 3.6).
+bool takeUsedBlocks(const QCommandLineParser& parser, Choice& choice, int& status)
+{
+    FlashRequest& request = choice.request;
+    if (parser.isSet(u"all-blocks"_s)) {
+        return true;
+    }
+    if (parser.isSet(u"bmap"_s)) {
+        if (const auto taken = useBmap(request.image, toPath(parser.value(u"bmap"_s))); !taken) {
+            status = refuse(taken.error(), context(choice), choice.json);
+            return false;
+        }
+    } else if (parser.isSet(u"no-bmap"_s)) {
+        request.image.bmap.reset();
+    } else if (request.image.bmapError) {
+        status = refuse(*request.image.bmapError, context(choice), choice.json);
+        printError(Words::tr("burin: to go on without the block map %1, say --no-bmap or --all-blocks\n")
+                       .arg(QFile::decodeName(request.image.bmapPath.c_str())));
+        return false;
+    }
+    request.plan.used = usedBlocksOf(request.image);
+    return true;
+}
+
 /// Finds out what IMAGE and DRIVE are. False: refused, with `status` to return.
 bool choose(const QCommandLineParser& parser, Choice& choice, int& status)
 {
@@ -134,7 +165,7 @@ bool choose(const QCommandLineParser& parser, Choice& choice, int& status)
     if (hasToBePicked(parser, choice.request.image, status)) {
         return false;
     }
-    if (!takeSums(parser, choice, status)) {
+    if (!takeSums(parser, choice, status) || !takeUsedBlocks(parser, choice, status)) {
         return false;
     }
     ListOptions options{.loops = parser.isSet(u"loop"_s), .files = {}};
@@ -251,7 +282,7 @@ int runFlash(const QStringList& arguments)
 {
     QCommandLineParser parser;
     parser.setApplicationDescription(Words::tr(
-        "Writes the image to the drive, reads it back and says whether every byte arrived.\n"
+        "Writes the image to the drive, reads it back and says whether all of it arrived.\n"
         "Everything on the drive is erased. Exit status: 0 verified (or written, with --no-verify), 1 "
         "usage,\n"
         "2 refused before anything was written, 3 failed while writing, 4 the drive differs, 5 cancelled."));
@@ -262,6 +293,9 @@ int runFlash(const QStringList& arguments)
           Words::tr("The model name of a large or internal drive, in place of a question."), u"NAME"_s},
          {u"no-verify"_s, Words::tr("Don't read the drive back.")},
          {u"allow-short"_s, Words::tr("Write an image that seems to be cut short.")},
+         {u"only-differences"_s,
+          Words::tr("Read each part of the drive first, and write it only if it differs.")},
+         {u"clear-rest"_s, Words::tr("Write zeros where the image uses nothing.")},
          {u"eject"_s, Words::tr("Eject the drive afterwards, if all is well.")}});
     int status = 0;
     Choice choice;
@@ -278,7 +312,10 @@ int runFlash(const QStringList& arguments)
         return status;
     }
     choice.request.plan.verify = !parser.isSet(u"no-verify"_s);
+    choice.request.plan.onlyDifferences = parser.isSet(u"only-differences"_s);
+    choice.request.plan.clearRest = parser.isSet(u"clear-rest"_s);
     choice.request.plan.leastSize = parser.isSet(u"allow-short"_s) ? 0 : choice.request.image.claimedEnd;
+    printError(u"burin: %1\n"_s.arg(blocksText(choice.request.image, !choice.request.plan.used)));
     const FlashReport report = CliJob(choice.json).run(choice.request);
     if (parser.isSet(u"eject"_s) && exitStatus(report) == ExitStatus::Good) {
         printError(ejectSentence(choice.request.drive, ejectDrive(choice.request.drive, {})) + u'\n');

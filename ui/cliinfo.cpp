@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Burin developers
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "blockwords.h"
 #include "cli.h"
 #include "engine/imageformat.h"
 #include "engine/imageprobe.h"
+#include "engine/makebmap.h"
 #include "formatting.h"
 #include "words.h"
 
@@ -29,6 +31,17 @@ QString word(PartitionTable table)
         return u"GPT"_s;
     }
     return {};
+}
+
+QJsonValue usedToJson(const ImageInfo& info)
+{
+    const auto used = usedBlocksOf(info);
+    if (!used) {
+        return {};
+    }
+    const bool isBmap = used->source == UsedBlocksSource::Bmap;
+    return QJsonObject{{u"source"_s, isBmap ? u"block map"_s : u"file systems"_s},
+                       {u"bytes"_s, static_cast<qint64>(bytesToWrite(used).value_or(0))}};
 }
 
 QJsonObject toJson(const ImageInfo& info)
@@ -79,6 +92,7 @@ QJsonObject toJson(const ImageInfo& info)
         {u"file_system"_s, QString::fromStdString(info.fileSystem)},
         {u"label"_s, QString::fromStdString(info.label)},
         {u"partitions"_s, partitions},
+        {u"used_blocks"_s, usedToJson(info)},
         {u"warnings"_s, warnings}};
 }
 
@@ -122,10 +136,49 @@ QString toText(const ImageInfo& info)
                     .arg(formatSize(partition.range.length), formatSize(partition.range.offset),
                          said.join(u" · "_s));
     }
+    text += u"  blocks     "_s + blocksText(info, false) + u'\n';
+    if (const QString doubt = doubtText(info); !doubt.isEmpty()) {
+        text += u"             "_s + doubt + u'\n';
+    }
+    if (info.bmapError) {
+        text += Words::tr("  block map  %1 can't be used: %2\n")
+                    .arg(QFile::decodeName(info.bmapPath.c_str()),
+                         QString::fromStdString(info.bmapError->detail));
+    }
     for (const auto warning : info.warnings) {
         text += Words::tr("  note: %1\n").arg(warningText(warning));
     }
     return text;
+}
+
+/// Writes a block map; the exit status.
+int makeMap(const QCommandLineParser& parser, const ImageInfo& info, const QString& image)
+{
+    const bool fromHoles = parser.isSet(u"from-holes"_s);
+    QFile file(QFile::decodeName(toPath(parser.value(u"make-bmap"_s)).c_str()));
+    const auto map = makeBmap(info, fromHoles ? BmapOrigin::Holes : BmapOrigin::FreeMaps, {});
+    if (!map) {
+        if (map.error().code != ErrorCode::BlockMapBad) {
+            return refuse(map.error(), {.image = image}, false);
+        }
+        printError(Words::tr("burin: no block map was made: %1. %2\n")
+                       .arg(QString::fromStdString(map.error().detail), doubtText(info)));
+        return static_cast<int>(ExitStatus::Refused);
+    }
+    const QByteArray text = QByteArray::fromStdString(*map);
+    if (!file.open(QIODevice::WriteOnly | QIODevice::NewOnly) || file.write(text) != text.size()
+        || !file.flush()) {
+        printError(
+            Words::tr("burin: “%1” could not be written: %2\n").arg(file.fileName(), file.errorString()));
+        return static_cast<int>(ExitStatus::Refused);
+    }
+    if (fromHoles) {
+        printError(
+            Words::tr("burin: note: the map is right only if this very file was made sparse. Unpacking and "
+                      "copying make holes of zeros that files own, and then a drive would keep old data "
+                      "there: that is your promise to those who use the map.\n"));
+    }
+    return 0;
 }
 
 } // namespace
@@ -136,8 +189,12 @@ int runInfo(const QStringList& arguments)
     parser.setApplicationDescription(
         Words::tr("Tells what an image is: format, size, partitions, warnings."));
     parser.addPositionalArgument(u"IMAGE"_s, Words::tr("The image's file."));
-    parser.addOptions({{u"json"_s, Words::tr("Print one JSON object.")},
-                       {u"entry"_s, Words::tr("The file in a zip, 7z or tar."), u"NAME"_s}});
+    parser.addOptions(
+        {{u"json"_s, Words::tr("Print one JSON object.")},
+         {u"entry"_s, Words::tr("The file in a zip, 7z or tar."), u"NAME"_s},
+         {u"make-bmap"_s, Words::tr("Write a block map of the image, by the free maps of its file systems."),
+          u"FILE"_s},
+         {u"from-holes"_s, Words::tr("Make it by the holes of the image's file instead.")}});
     int status = 0;
     if (!parse(parser, arguments, status)) {
         return status;
@@ -149,6 +206,9 @@ int runInfo(const QStringList& arguments)
     const auto info = probeImage(toPath(image), {}, toPath(parser.value(u"entry"_s)));
     if (!info) {
         return refuse(info.error(), {.image = image}, false);
+    }
+    if (parser.isSet(u"make-bmap"_s)) {
+        return makeMap(parser, *info, image);
     }
     printOut(parser.isSet(u"json"_s) ? QString::fromUtf8(QJsonDocument(toJson(*info)).toJson())
                                      : toText(*info));

@@ -45,6 +45,22 @@ QString driveKey(const DriveInfo& drive)
     return drive.diskseq != 0 ? u"seq:%1"_s.arg(drive.diskseq) : QString::fromStdString(drive.path);
 }
 
+std::optional<DriveInfo> findAgain(const DriveInfo& before, const std::vector<DriveInfo>& drives)
+{
+    const auto same = std::ranges::find(drives, driveKey(before), driveKey);
+    if (same != drives.end()) {
+        return *same;
+    }
+    const auto hasSerial = [&](const DriveInfo& drive) { return drive.serial == before.serial; };
+    const auto found = std::ranges::find_if(drives, hasSerial);
+    if (before.serial.empty() || before.cardReader || found == drives.end()
+        || std::ranges::count_if(drives, hasSerial) != 1 || found->cardReader || found->model != before.model
+        || found->vendor != before.vendor || found->size != before.size) {
+        return {};
+    }
+    return *found;
+}
+
 DriveListModel::DriveListModel(QObject* parent) : QAbstractListModel(parent) { }
 
 void DriveListModel::setDrives(const std::vector<DriveInfo>& drives)

@@ -14,6 +14,11 @@ namespace burin {
 /// The same drive as long as it stays plugged in, whatever its row or node.
 [[nodiscard]] QString driveKey(const DriveInfo& drive);
 
+/// A drive among those that are there now: itself, or, plugged in again, the only one with its serial number,
+/// model and size, and never what is in a card reader (SPEC 4.6).
+[[nodiscard]] std::optional<DriveInfo> findAgain(const DriveInfo& before,
+                                                 const std::vector<DriveInfo>& drives);
+
 /// The drives as rows. A new list is taken in by inserting, moving and removing rows, so that views keep
 /// their place. At most one drive is chosen; a choice is dropped when its drive goes or becomes another.
 class DriveListModel : public QAbstractListModel

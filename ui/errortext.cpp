@@ -48,6 +48,9 @@ constexpr auto kEntries = std::to_array<Entry>({
        "first.")},
     {ErrorCode::ImageChanged, W("The image has changed"),
      W("“{image}” is not the same file any more as when it was chosen. Choose it again.")},
+    {ErrorCode::BlockMapBad, W("The block map can't be used"),
+     W("The block map of “{image}” is damaged or belongs to another image ({reason}). Get it again, or "
+       "write every block.")},
     {ErrorCode::ImageTooLarge, W("The image doesn't fit"),
      W("The image needs {imageSize}, “{drive}” holds {driveSize}. Use a larger drive.")},
     {ErrorCode::ImageGrewPastDrive, W("The image doesn't fit"),
@@ -197,6 +200,11 @@ ErrorText errorText(const FlashError& error, const ErrorContext& context)
     if (error.code == ErrorCode::ImageUnreadable && error.detail == "directory") {
         title = Words::tr("That is a folder");
         text = Words::tr("“%1” is a folder. Choose the image file inside it.").arg(context.image);
+    }
+    if (error.code == ErrorCode::ImageCorrupt && error.detail == "block map") {
+        text = Words::tr("“%1” differs at %2 from what its block map says: it is damaged, or the map is "
+                         "another image's. Download both again.")
+                   .arg(context.image, formatSize(error.offset.value_or(0)));
     }
     if (error.code == ErrorCode::ImageCorrupt && !context.sum.isEmpty()) {
         title = Words::tr("The image is not the published one");

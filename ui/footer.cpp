@@ -17,6 +17,7 @@ Footer::Footer(QWidget* parent)
     : QWidget(parent), m_options(new QWidget(this)),
       m_verify(new QCheckBox(tr("Verify after &writing"), this)),
       m_eject(new QCheckBox(tr("&Eject when verified"), this)),
+      m_differences(new QCheckBox(tr("&Only what differs"), this)),
       m_advice(new ToneLabel(ToneLabel::Tone::Plain, 1.06, QFont::DemiBold, this))
 {
     auto* layout = new QHBoxLayout(this);
@@ -24,6 +25,10 @@ Footer::Footer(QWidget* parent)
     layout->setSpacing(9);
     m_verify->setObjectName(u"verifyOption"_s);
     m_eject->setObjectName(u"ejectOption"_s);
+    m_differences->setObjectName(u"differencesOption"_s);
+    m_differences->setToolTip(
+        tr("Reads each part of the drive first and writes it only if it differs from the image. For flashing "
+           "nearly the same image again."));
     m_verify->setChecked(true);
     m_eject->setChecked(true);
     m_advice->setObjectName(u"advice"_s);
@@ -33,6 +38,7 @@ Footer::Footer(QWidget* parent)
     options->setSpacing(fontMetrics().height() * 2);
     options->addWidget(m_verify);
     options->addWidget(m_eject);
+    options->addWidget(m_differences);
     options->addStretch(1);
     layout->addWidget(m_options, 1);
     layout->addWidget(m_advice, 1);
@@ -40,6 +46,7 @@ Footer::Footer(QWidget* parent)
     m_saveReport = addButton(tr("Save &report…"), u"saveReportButton"_s, &Footer::saveReportRequested);
     m_skip = addButton(tr("&Skip verify"), u"skipButton"_s, &Footer::skipVerifyRequested);
     m_another = addButton(tr("Flash &another"), u"anotherButton"_s, &Footer::flashAnotherRequested);
+    m_rewrite = addButton(tr("Con&tinue"), u"rewriteButton"_s, &Footer::rewriteRequested);
     m_cancel = addButton(tr("Cance&l"), u"cancelButton"_s, &Footer::cancelRequested);
     m_again = addButton(tr("Flash aga&in"), u"againButton"_s, &Footer::flashAgainRequested, true);
     m_ejectButton = addButton(tr("E&ject"), u"ejectButton"_s, &Footer::ejectRequested, true);
@@ -80,6 +87,8 @@ void Footer::setMode(Mode mode)
     m_options->setVisible(!ended);
     m_verify->setEnabled(!running);
     m_eject->setEnabled(!running || m_verify->isChecked());
+    m_differences->setEnabled(!running);
+    m_rewrite->setVisible(mode == Mode::Ended && m_offersRewrite);
     m_advice->setVisible(ended);
     m_saveReport->setVisible(ended);
     m_another->setVisible(ended);
@@ -104,6 +113,20 @@ void Footer::setDetails(bool available)
 {
     m_details = available;
     setMode(m_mode);
+}
+
+void Footer::setRewrite(const QString& text)
+{
+    m_offersRewrite = !text.isEmpty();
+    if (m_offersRewrite) {
+        m_rewrite->setText(text);
+    }
+    setMode(m_mode);
+}
+
+bool Footer::onlyDifferences() const
+{
+    return m_differences->isChecked();
 }
 
 void Footer::setEjectable(bool ejectable)

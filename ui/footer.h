@@ -29,7 +29,9 @@ public:
     void setCancelling(bool cancelling);
     [[nodiscard]] QString advice() const { return m_advice->text(); }
     [[nodiscard]] bool verify() const;
-    [[nodiscard]] bool eject() const; ///< of a drive that was verified
+    [[nodiscard]] bool onlyDifferences() const;
+    void setRewrite(const QString& text); ///< Ended: the button that writes what differs; empty for none
+    [[nodiscard]] bool eject() const;     ///< of a drive that was verified
     [[nodiscard]] bool ejectOption() const;
     void setOptions(bool verify, bool eject);
 
@@ -41,6 +43,7 @@ Q_SIGNALS:
     void detailsRequested();
     void flashAnotherRequested();
     void flashAgainRequested();
+    void rewriteRequested();
     void ejectRequested();
 
 protected:
@@ -53,15 +56,18 @@ private:
     Mode m_mode = Mode::Idle;
     bool m_details = false;
     bool m_ejectable = true;
+    bool m_offersRewrite = false;
     QWidget* m_options;
     QCheckBox* m_verify;
     QCheckBox* m_eject;
+    QCheckBox* m_differences;
     ToneLabel* m_advice;
     QPushButton* m_detailsButton;
     QPushButton* m_saveReport;
     QPushButton* m_skip;
     QPushButton* m_another;
     QPushButton* m_cancel;
+    QPushButton* m_rewrite;
     QPushButton* m_again;
     QPushButton* m_ejectButton;
     QPushButton* m_flash;

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "imagepanel.h"
 
+#include "blockwords.h"
 #include "errortext.h"
 #include "formatting.h"
 #include "partitionbar.h"
 #include "theme.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDragEnterEvent>
 #include <QFileInfo>
@@ -154,17 +156,27 @@ QWidget* ImagePanel::makeImagePage()
     m_warning->setObjectName(u"imageWarning"_s);
     m_warning->setWordWrap(true);
     m_coverage = new ToneLabel(ToneLabel::Tone::Muted, 0.93, QFont::Normal, facts);
-    m_coverage->setText(tr("writes every block"));
+    m_coverage->setObjectName(u"imageCoverage"_s);
+    m_coverage->setWordWrap(true);
+    m_everyBlock = new QCheckBox(tr("Write every bloc&k"), facts);
+    m_everyBlock->setObjectName(u"everyBlockBox"_s);
+    m_everyBlock->setProperty("quiet", true);
+    connect(m_everyBlock, &QCheckBox::toggled, this, [this] {
+        showBlocks();
+        Q_EMIT blocksChanged();
+    });
     makeSumRows(facts);
     m_change = new QPushButton(tr("Chan&ge…"), facts);
     m_change->setObjectName(u"changeButton"_s);
     m_change->setProperty("small", true);
     m_change->setAutoDefault(true);
     connect(m_change, &QPushButton::clicked, this, &ImagePanel::chooseRequested);
-    for (ToneLabel* label : {m_name, m_summary, m_coverage}) {
+    for (ToneLabel* label : {m_name, m_summary}) {
         label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
         layout->addWidget(label);
     }
+    layout->addWidget(m_coverage);
+    layout->addWidget(m_everyBlock, 0, Qt::AlignLeft);
     layout->insertWidget(2, m_bar);
     layout->insertWidget(3, m_warning);
     layout->insertWidget(4, m_member);
@@ -241,6 +253,8 @@ void ImagePanel::showImage(const ImageInfo& image)
     m_warning->setText(warnings.join(u'\n'));
     m_warning->setVisible(!warnings.isEmpty());
     m_sums.start(image);
+    m_everyBlock->setChecked(false);
+    showBlocks();
     showCandidates(image);
     m_pages->setCurrentIndex(1);
     Q_EMIT imageChanged();
@@ -276,6 +290,37 @@ void ImagePanel::showSums()
         m_shownSums = state;
         Q_EMIT sumsChanged();
     }
+}
+
+void ImagePanel::showBlocks()
+{
+    if (!m_image) {
+        return;
+    }
+    const bool canLeaveOut = usedBlocksOf(*m_image) != nullptr;
+    m_everyBlock->setVisible(canLeaveOut || m_image->bmapError);
+    if (needsEveryBlock()) {
+        const ErrorText words = errorText(
+            *m_image->bmapError, {.image = QFileInfo(QFile::decodeName(m_image->path.c_str())).fileName()});
+        m_coverage->setText(u"✗ "_s + words.title + u": "_s
+                            + QString::fromStdString(m_image->bmapError->detail));
+        m_coverage->setTone(ToneLabel::Tone::Bad);
+        m_coverage->setToolTip(words.text.toHtmlEscaped());
+        return;
+    }
+    m_coverage->setText(blocksText(*m_image, m_everyBlock->isChecked() && canLeaveOut));
+    m_coverage->setTone(ToneLabel::Tone::Muted);
+    m_coverage->setToolTip(doubtText(*m_image).toHtmlEscaped());
+}
+
+std::shared_ptr<const UsedBlocks> ImagePanel::usedBlocks() const
+{
+    return m_image && !m_everyBlock->isChecked() ? usedBlocksOf(*m_image) : nullptr;
+}
+
+bool ImagePanel::needsEveryBlock() const
+{
+    return m_image && m_image->bmapError && !m_everyBlock->isChecked();
 }
 
 void ImagePanel::setSum(const KnownSum& sum)
@@ -358,6 +403,7 @@ void ImagePanel::setLocked(bool locked)
     m_choose->setEnabled(!locked);
     m_change->setEnabled(!locked);
     m_member->setEnabled(!locked);
+    m_everyBlock->setEnabled(!locked);
 }
 
 void ImagePanel::setHovered(bool hovered)

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 
+class QCheckBox;
 class QComboBox;
 class QPushButton;
 class QStackedLayout;
@@ -42,6 +43,10 @@ public:
     void setSum(const KnownSum& sum);
     [[nodiscard]] const SumChecker& sums() const { return m_sums; }
     [[nodiscard]] bool isProbing() const { return m_probing; }
+    /// Which blocks a person wants to be written; nothing: every one.
+    [[nodiscard]] std::shared_ptr<const UsedBlocks> usedBlocks() const;
+    /// There is a block map that can't be used, and nobody has said yet to write every block.
+    [[nodiscard]] bool needsEveryBlock() const;
 
 Q_SIGNALS:
     /// A person wants to choose a file.
@@ -50,6 +55,8 @@ Q_SIGNALS:
     void imageChanged();
     /// What the published sums say of the image.
     void sumsChanged();
+    /// Which blocks are to be written.
+    void blocksChanged();
 
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -66,6 +73,7 @@ private:
     void setHovered(bool hovered);
     void makeRoomForText();
     void showSums();
+    void showBlocks();
     void ignoreSums();
     void showCandidates(const ImageInfo& image);
     void pickMember(int index);
@@ -93,6 +101,7 @@ private:
     ToneLabel* m_check = nullptr;
     QPushButton* m_ignore = nullptr; ///< goes on with an image that differs from its sum
     ToneLabel* m_coverage = nullptr;
+    QCheckBox* m_everyBlock = nullptr; ///< where something could be left out
 };
 
 /// The local file that was dropped, named by path or file: URL; empty if it is none.

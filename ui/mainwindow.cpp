@@ -119,11 +119,12 @@ void MainWindow::connectMenu()
     connect(m_menu.openUrl, &QAction::triggered, this, &MainWindow::askForUrl);
     connect(m_menu.pasteSum, &QAction::triggered, this, &MainWindow::askForSum);
     connect(m_panel, &ImagePanel::sumsChanged, this, &MainWindow::refresh);
+    connect(m_panel, &ImagePanel::blocksChanged, this, &MainWindow::refresh);
     connect(m_menu.saveReport, &QAction::triggered, this, &MainWindow::askForReportFile);
     connect(m_menu.quit, &QAction::triggered, this, &QWidget::close);
     connect(m_menu.verify, &QAction::triggered, this, [this] {
         if (const DriveInfo* drive = m_picker->drives().chosen(); drive != nullptr && m_panel->image()) {
-            startJob(*m_panel->image(), *drive, true);
+            startJob(*m_panel->image(), *drive, JobKind::Verify);
         }
     });
     connect(m_menu.eject, &QAction::triggered, this, [this] {
@@ -154,7 +155,8 @@ void MainWindow::connectMenu()
 
 void MainWindow::connectFooter()
 {
-    connect(m_footer, &Footer::flashRequested, this, &MainWindow::confirmFlash);
+    connect(m_footer, &Footer::flashRequested, this, [this] { confirmFlash(); });
+    connect(m_footer, &Footer::rewriteRequested, this, &MainWindow::rewrite);
     connect(m_footer, &Footer::cancelRequested, this, &MainWindow::cancelJob);
     connect(m_footer, &Footer::skipVerifyRequested, this, [this] { m_controller.skipVerify(); });
     connect(m_footer, &Footer::saveReportRequested, this, &MainWindow::askForReportFile);
@@ -365,7 +367,8 @@ void MainWindow::refresh()
 /// An image that is not the published one is not written, unless a person says so.
 bool MainWindow::isUsable() const
 {
-    return m_panel->image() && m_panel->sums().state() != SumChecker::State::Differs;
+    return m_panel->image() && m_panel->sums().state() != SumChecker::State::Differs
+        && !m_panel->needsEveryBlock();
 }
 
 void MainWindow::refreshIdle()
@@ -384,7 +387,9 @@ void MainWindow::refreshIdle()
                   .arg(name, QString::fromStdString(drive->node), formatSize(drive->size));
     }
     if (image && !isUsable()) {
-        message = tr("The image is not the published one, so nothing is written");
+        message = m_panel->needsEveryBlock()
+            ? tr("The block map can't be used. “Write every block” goes on without it")
+            : tr("The image is not the published one, so nothing is written");
     }
     m_chart->setHeadline(tr("Throughput"), detail);
     m_chart->setMessage(m_notice.isEmpty() ? message : m_notice);
@@ -429,6 +434,7 @@ void MainWindow::refreshFooter()
     m_footer->setAdvice(advice, tone);
     m_footer->setEjectable(m_eject != Eject::Asked && m_eject != Eject::Done);
     m_footer->setDetails(report.error.has_value());
+    m_footer->setRewrite(rewriteText(report));
     m_footer->setMode(verified ? Footer::Mode::Verified : Footer::Mode::Ended);
 }
 

@@ -76,8 +76,11 @@ private:
     void imageChanged();
     void driveChosen();
     void fillRecent();
-    void confirmFlash();
-    void startJob(const ImageInfo& image, const DriveInfo& drive, bool verifyOnly);
+    void confirmFlash(bool rewrite = false);
+    void rewrite();
+    [[nodiscard]] QString rewriteText(const FlashReport& report) const;
+    enum class JobKind { Flash, Rewrite, Verify };
+    void startJob(const ImageInfo& image, const DriveInfo& drive, JobKind kind);
     void jobFinished(const FlashReport& report);
     void cancelJob();
     void clearJob();

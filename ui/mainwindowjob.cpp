@@ -17,7 +17,7 @@ using namespace Qt::StringLiterals;
 
 namespace burin {
 
-void MainWindow::confirmFlash()
+void MainWindow::confirmFlash(bool rewrite)
 {
     const DriveInfo* drive = m_picker->drives().chosen();
     const auto& image = m_panel->image();
@@ -26,16 +26,46 @@ void MainWindow::confirmFlash()
     }
     auto* confirm = new ConfirmSheet(*image, *drive, this);
     m_confirm = confirm;
-    connect(confirm, &Sheet::accepted, this,
-            [this, flashed = *image, chosen = *drive] { startJob(flashed, chosen, false); });
+    connect(confirm, &Sheet::accepted, this, [this, flashed = *image, chosen = *drive, rewrite] {
+        startJob(flashed, chosen, rewrite ? JobKind::Rewrite : JobKind::Flash);
+    });
     connect(confirm, &ConfirmSheet::driveLost, this, [this] {
         m_notice = tr("The drive changed or went while you were asked. Nothing was written.");
     });
     showSheet(confirm);
 }
 
-void MainWindow::startJob(const ImageInfo& image, const DriveInfo& drive, bool verifyOnly)
+/// Whether it helps to write what differs: after a pull or a cancel the rest, else what the drive lost.
+QString MainWindow::rewriteText(const FlashReport& report) const
 {
+    const bool again = report.driveTouched && !m_request.stream && !report.counterfeit && isUsable()
+        && findAgain(m_request.drive, m_picker->drives().drives());
+    if (!again) {
+        return {};
+    }
+    if (!report.badRanges.empty()) {
+        return tr("Re&write what differs");
+    }
+    const bool cut =
+        report.verdict == Verdict::Cancelled || (report.error && report.error->code == ErrorCode::DriveGone);
+    return cut ? tr("Con&tinue") : QString();
+}
+
+/// Reads from the start, for what was acknowledged need not be there, and writes what differs; a complete
+/// verify follows.
+void MainWindow::rewrite()
+{
+    const auto drive = findAgain(m_request.drive, m_picker->drives().drives());
+    clearJob();
+    if (drive) {
+        m_picker->drives().choose(driveKey(*drive));
+        confirmFlash(true);
+    }
+}
+
+void MainWindow::startJob(const ImageInfo& image, const DriveInfo& drive, JobKind kind)
+{
+    const bool verifyOnly = kind == JobKind::Verify;
     if (m_controller.isRunning()) {
         return;
     }
@@ -50,6 +80,8 @@ void MainWindow::startJob(const ImageInfo& image, const DriveInfo& drive, bool v
     FlashRequest request{.image = image, .drive = drive, .plan = {}, .verifyOnly = verifyOnly};
     request.plan.verify = m_footer->verify() || verifyOnly;
     request.plan.threadingMemory = kThreadingMemory;
+    request.plan.used = m_panel->usedBlocks();
+    request.plan.onlyDifferences = kind == JobKind::Rewrite || (!verifyOnly && m_footer->onlyDifferences());
     // One that is known to be short was confirmed as such.
     const bool isShort = std::ranges::contains(request.image.warnings, ImageWarning::ShorterThanItsTable);
     request.plan.leastSize = verifyOnly || isShort ? 0 : request.image.claimedEnd;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report.h"
 
+#include "blockwords.h"
 #include "errortext.h"
 #include "formatting.h"
 #include "words.h"
@@ -86,7 +87,54 @@ QJsonObject curveToJson(const SpeedCurve& curve)
 
 QString coverage(const FlashReport& report)
 {
-    return report.verdict == Verdict::Verified ? u"every byte"_s : u"none"_s;
+    if (report.verdict != Verdict::Verified) {
+        return u"none"_s;
+    }
+    return report.coverage == Coverage::EveryByte ? u"every byte"_s : u"all used blocks"_s;
+}
+
+/// Where the knowledge of what is used came from; null for a job that never had any.
+QJsonValue usedBlocksToJson(const FlashRequest& request, const FlashReport& report)
+{
+    if (!request.plan.used) {
+        return {};
+    }
+    const bool isBmap = request.plan.used->source == UsedBlocksSource::Bmap;
+    QJsonObject object{{u"source"_s, isBmap ? u"block map"_s : u"file systems"_s}};
+    if (isBmap) {
+        object.insert(u"path"_s, QFile::decodeName(request.plan.used->path.c_str()));
+    }
+    if (report.refuted) {
+        object.insert(u"dropped_at"_s, number(report.refuted->offset));
+        object.insert(u"dropped_because"_s,
+                      report.refuted->reason == MapRefuted::Reason::NotZero ? u"left out data"_s
+                                                                            : u"other image size"_s);
+    }
+    return object;
+}
+
+QString usedBlocksLines(const FlashRequest& request, const FlashReport& report)
+{
+    QString text;
+    if (request.plan.used && request.plan.used->source == UsedBlocksSource::Bmap) {
+        text += Words::tr("  block map  %1").arg(QFile::decodeName(request.plan.used->path.c_str())) + u'\n';
+    }
+    if (report.bytesSkipped > 0) {
+        text += Words::tr("  skipped    %1 that the image does not use").arg(formatSize(report.bytesSkipped))
+            + u'\n';
+    }
+    if (report.bytesCleared > 0) {
+        text += Words::tr("  cleared    %1 that the image does not use").arg(formatSize(report.bytesCleared))
+            + u'\n';
+    }
+    if (report.bytesUnchanged > 0) {
+        text +=
+            Words::tr("  unchanged  %1 were there already").arg(formatSize(report.bytesUnchanged)) + u'\n';
+    }
+    if (report.refuted) {
+        text += Words::tr("  note: %1").arg(refutedText(*report.refuted)) + u'\n';
+    }
+    return text;
 }
 
 QString fileName(const FlashRequest& request)
@@ -179,7 +227,9 @@ QJsonObject reportToJson(const FlashRequest& request, const FlashState& state)
         {u"drive"_s, driveToJson(request.drive, report)},
         {u"chunk_size"_s, number(report.chunkSize)},
         {u"bytes_written"_s, number(report.bytesWritten)},
-        {u"bytes_skipped"_s, 0},
+        {u"bytes_skipped"_s, number(report.bytesSkipped)},
+        {u"bytes_cleared"_s, number(report.bytesCleared)},
+        {u"bytes_unchanged"_s, number(report.bytesUnchanged)},
         {u"bytes_verified"_s, number(report.bytesVerified)},
         {u"write_seconds"_s, seconds(report.writeTime)},
         {u"flush_seconds"_s, seconds(report.flushTime)},
@@ -190,6 +240,7 @@ QJsonObject reportToJson(const FlashRequest& request, const FlashState& state)
         {u"verify_curve"_s, curveToJson(state.verify.curve)},
         {u"retries"_s, static_cast<int>(report.retries)},
         {u"differing"_s, badRangesToJson(report)}};
+    object.insert(u"used_blocks"_s, usedBlocksToJson(request, report));
     if (report.error) {
         object.insert(u"error"_s, errorToJson(*report.error, errorContext(request, report)));
     }
@@ -226,6 +277,7 @@ QString reportToText(const FlashRequest& request, const FlashState& state)
     if (report.bytesVerified > 0) {
         text += passLine(Words::tr("  read back  "), report.bytesVerified, report.verifyTime);
     }
+    text += usedBlocksLines(request, report);
     if (report.retries > 0) {
         text += Words::tr("  retries    %1").arg(report.retries) + u'\n';
     }

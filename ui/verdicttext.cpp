@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "errortext.h"
 
+#include "blockwords.h"
 #include "formatting.h"
 #include "words.h"
 
@@ -20,6 +21,9 @@ QString text(const std::string& s)
 
 Bytes blocksIn(const FlashReport& report)
 {
+    if (report.coverage == Coverage::UsedBlocks) {
+        return report.chunksVerified;
+    }
     const Bytes size = report.imageSize.value_or(report.bytesVerified);
     return report.chunkSize == 0 ? 0 : alignUp(size, report.chunkSize) / report.chunkSize;
 }
@@ -162,7 +166,7 @@ QString verdictTitle(const FlashReport& report, const ErrorContext& context)
 {
     switch (report.verdict) {
     case Verdict::Verified:
-        return Words::tr("Verified: every byte on the drive equals the image");
+        return verifiedTitle(report);
     case Verdict::WrittenNotVerified:
         return Words::tr("Written, not verified");
     case Verdict::Cancelled:
@@ -179,7 +183,9 @@ QString verdictAdvice(const FlashReport& report, const ErrorContext& context)
     switch (report.verdict) {
     case Verdict::Verified:
         return report.driveTouched ? Words::tr("%1 is flushed and safe to eject").arg(context.drive)
-                                   : Words::tr("%1 holds exactly this image").arg(context.drive);
+            : report.coverage == Coverage::EveryByte
+            ? Words::tr("%1 holds exactly this image").arg(context.drive)
+            : Words::tr("%1 holds all that this image uses").arg(context.drive);
     case Verdict::WrittenNotVerified:
         return Words::tr("%1 is flushed; nobody has checked what it holds").arg(context.drive);
     case Verdict::Cancelled:

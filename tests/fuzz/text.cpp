@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Burin developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Text from elsewhere: sums files, pasted sums, the header of a web server's answer.
+// Text from elsewhere: sums files, pasted sums, block maps, the header of a web server's answer.
+#include "engine/bmapfile.h"
 #include "engine/httpanswer.h"
 #include "engine/sumtext.h"
 
@@ -16,6 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)burin::parseSums(text, burin::DigestKind::Sha256);
     (void)burin::parsePasted(text);
     (void)burin::isClearSigned(text);
+    (void)burin::parseBmap(text);
     const auto half = text.substr(0, size / 2);
     const auto rest = text.substr(size / 2);
     const burin::HttpAnswer answer = {.status = 200 + (size > 0 ? data[0] % 8 : 0),

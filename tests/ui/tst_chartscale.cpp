@@ -24,6 +24,7 @@ private Q_SLOTS:
     void idleChartHasTheImagesExtent();
     void axisRestsBetweenWriteAndVerify();
     void cellsFollowTheJob();
+    void unusedCellsAreNeitherWaitingNorWritten();
     void badRangesAreNeverLostBetweenCells();
     void oddCellCountsAreHarmless();
     void readsOutSpeedAndPartition();
@@ -115,6 +116,20 @@ void ChartScaleTest::cellsFollowTheJob()
     QCOMPARE(cells[49], CellState::Verified);
     QCOMPARE(cells[51], CellState::Written);
     QCOMPARE(std::ranges::count(cells, CellState::Waiting), 0);
+}
+
+void ChartScaleTest::unusedCellsAreNeitherWaitingNorWritten()
+{
+    ChartModel model;
+    model.extent = 1000;
+    model.written = 800;
+    model.ranges = std::make_shared<const std::vector<Range>>(std::vector<Range>{{0, 195}, {405, 595}});
+    const auto cells = model.cells(10);
+    QCOMPARE(cells[1], CellState::Written);
+    QCOMPARE(cells[2], CellState::Unused);
+    QCOMPARE(cells[3], CellState::Unused);
+    QCOMPARE(cells[4], CellState::Written);
+    QCOMPARE(cells[9], CellState::Waiting);
 }
 
 void ChartScaleTest::badRangesAreNeverLostBetweenCells()

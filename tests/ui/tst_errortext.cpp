@@ -51,6 +51,7 @@ private Q_SLOTS:
     void protectionsHaveWordsAndABadge();
     void warningsHaveWords();
     void verdictsReadAsInThePictures();
+    void usedBlocksAreNeverCalledEveryByte();
     void blocksAreCountedOnce();
     void counterfeitIsNamed();
     void cancelledSaysWhatIsOnTheDrive();
@@ -174,6 +175,21 @@ void ErrorTextTest::verdictsReadAsInThePictures()
     wrong.badRanges = {{.range = {966 * 4 * kMiB, 41 * 4 * kMiB}, .sameAgain = true}};
     QCOMPARE(verdictTitle(wrong, context), u"41 of 1,400 blocks read back differently"_s);
     QCOMPARE(verdictAdvice(wrong, context), u"Do not use this drive: it loses data near 4.05 GB"_s);
+}
+
+void ErrorTextTest::usedBlocksAreNeverCalledEveryByte()
+{
+    FlashReport used = report(Verdict::Verified);
+    used.coverage = Coverage::UsedBlocks;
+    used.imageSize = 5'870'000'000;
+    used.bytesSkipped = 2'230'000'000;
+    QCOMPARE(verdictTitle(used, someContext(true)),
+             u"Verified: all used blocks (3.64 of 5.87 GB; the rest was not written)"_s);
+    std::swap(used.bytesSkipped, used.bytesCleared);
+    QCOMPARE(verdictTitle(used, someContext(true)),
+             u"Verified: all used blocks (3.64 of 5.87 GB; the rest was cleared)"_s);
+    used.driveTouched = false;
+    QVERIFY(!verdictAdvice(used, someContext(false)).contains(u"exactly"_s));
 }
 
 void ErrorTextTest::blocksAreCountedOnce()

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The real window, the real controller and the real job, over a drive in memory; real clicks and keys.
+#include "engine/bmapfile.h"
+#include "engine/digest.h"
 #include "tests/support/fakes.h"
 #include "tests/support/windowstates.h"
 #include "ui/burinstyle.h"
@@ -131,6 +133,9 @@ private Q_SLOTS:
     void refusedImagesSayWhy();
     void lateProbeResultsAreDropped();
     void anImageThatDiffersFromItsSumIsNotWritten();
+    void usedBlocksTakeOneTickToWriteAll();
+    void aBlockMapThatIsDamagedStopsTheFlash();
+    void aCutOffJobGoesOnWhenTheDriveIsBack();
     void everyControlHasAName();
     void fitsASmallScreen();
     void remembersOptionsButNoDrives();
@@ -146,6 +151,7 @@ private:
         return m_window->findChild<QPushButton*>(QString::fromLatin1(name));
     }
     void startByMouse();
+    void writeMappedImage(bool damaged);
     void tabTo(const QWidget* target);
     QString headline() const { return m_window->findChild<ThroughputChart*>()->headline(); }
     QString advice() const { return m_window->findChild<Footer*>()->advice(); }
@@ -154,6 +160,7 @@ private:
 
     QTemporaryDir m_folder;
     std::vector<std::byte> m_bytes = test::noise(kImageSize);
+    std::vector<std::byte> m_mapped;
     QString m_image;
     std::unique_ptr<FakeDrive> m_drive;
     std::optional<FlashError> m_openError;
@@ -680,6 +687,93 @@ void MainWindowTest::anImageThatDiffersFromItsSumIsNotWritten()
     click("ignoreSumButton");
     QVERIFY(flashIsEnabled());
     QVERIFY(!button("ignoreSumButton")->isVisible());
+}
+
+/// An image of which the middle is unused, and its block map.
+void MainWindowTest::writeMappedImage(bool damaged)
+{
+    m_mapped = m_bytes;
+    std::fill(m_mapped.begin() + 8 * kMiB, m_mapped.begin() + 16 * kMiB, std::byte{0});
+    UsedBlocks used{.imageSize = kImageSize, .ranges = {{0, 8 * kMiB}, {16 * kMiB, kImageSize - 16 * kMiB}}};
+    for (const auto& range : used.ranges) {
+        auto digest = Digest::create(DigestKind::Sha256);
+        digest->add(std::span(m_mapped).subspan(range.offset, range.length));
+        used.sums.push_back(digest->hex());
+    }
+    std::string map = bmapText(used, 4096).value();
+    if (damaged) {
+        map[map.size() / 2] ^= 1;
+    }
+    const QString image = writeImage(u"mapped.img"_s, m_mapped);
+    const auto bytes = std::as_bytes(std::span(map));
+    writeImage(u"mapped.img.bmap"_s, {bytes.begin(), bytes.end()});
+    m_window->openImage(image);
+    QTRY_VERIFY(m_window->findChild<ImagePanel*>()->image().has_value());
+    clickRow(0);
+}
+
+void MainWindowTest::usedBlocksTakeOneTickToWriteAll()
+{
+    writeMappedImage(false);
+    auto* box = m_window->findChild<QCheckBox*>(u"everyBlockBox"_s);
+    const auto* words = m_window->findChild<QWidget*>(u"imageCoverage"_s);
+    QVERIFY(box->isVisible() && !box->isChecked());
+    QCOMPARE(qobject_cast<const ToneLabel*>(words)->text(), u"writes 16.8 of 25.2 MB: used blocks"_s);
+    click("flashButton");
+    QVERIFY(m_window->sheet() != nullptr);
+    QTest::mouseClick(m_window->sheet()->actionButton(), Qt::LeftButton);
+    QTRY_VERIFY(m_controller->state().report && !m_controller->isRunning());
+    QCOMPARE(headline(), u"Verified: all used blocks (16.8 of 25.2 MB; the rest was not written)"_s);
+    QCOMPARE(m_drive->memory.bytes[12 * kMiB], std::byte{0xA5});
+    click("anotherButton");
+
+    box->click();
+    QCOMPARE(qobject_cast<const ToneLabel*>(words)->text(), u"writes every block · 67 % are used"_s);
+    clickRow(0);
+    click("flashButton");
+    QTest::mouseClick(m_window->sheet()->actionButton(), Qt::LeftButton);
+    QTRY_VERIFY(m_controller->state().report && !m_controller->isRunning());
+    QCOMPARE(headline(), u"Verified: every byte on the drive equals the image"_s);
+    QCOMPARE(m_drive->memory.bytes[12 * kMiB], std::byte{0});
+}
+
+void MainWindowTest::aBlockMapThatIsDamagedStopsTheFlash()
+{
+    writeMappedImage(true);
+    QVERIFY(!button("flashButton")->isEnabled());
+    auto* box = m_window->findChild<QCheckBox*>(u"everyBlockBox"_s);
+    QVERIFY(box->isVisible());
+    box->click();
+    QVERIFY(button("flashButton")->isEnabled());
+}
+
+void MainWindowTest::aCutOffJobGoesOnWhenTheDriveIsBack()
+{
+    openTestImage();
+    m_drive->memory.writeFaults.push_back(
+        {{12 * kMiB, 512}, {.code = ErrorCode::DriveGone, .sysErrno = ENODEV}, 1});
+    startByMouse();
+    QTRY_VERIFY(m_controller->state().report && !m_controller->isRunning());
+    const DriveInfo before = drives().drives().front();
+    m_window->setDrives({});
+    QVERIFY(!button("rewriteButton")->isVisible());
+    DriveInfo again = before;
+    again.diskseq += 5;
+    again.node = "sdd";
+    DriveInfo other = again;
+    other.serial += "x";
+    m_window->setDrives({other});
+    QVERIFY(!button("rewriteButton")->isVisible());
+    m_window->setDrives({other, again});
+    QVERIFY(button("rewriteButton")->isVisible());
+    click("rewriteButton");
+    QVERIFY(m_window->sheet() != nullptr);
+    QTest::mouseClick(m_window->sheet()->actionButton(), Qt::LeftButton);
+    QTRY_VERIFY(m_controller->state().report && !m_controller->isRunning());
+    QVERIFY(m_controller->request().plan.onlyDifferences);
+    QCOMPARE(m_controller->request().drive.diskseq, again.diskseq);
+    QCOMPARE(headline(), u"Verified: every byte on the drive equals the image"_s);
+    QVERIFY(driveHoldsImage());
 }
 
 void MainWindowTest::everyControlHasAName()
