@@ -73,7 +73,8 @@ Result<void> Job::takeDigests()
     if (m_plan.fileDigester && m_plan.fileDigester->results()) {
         ofFile = *m_plan.fileDigester->results();
     }
-    m_report.sum = m_plan.sums.empty() ? m_plan.sum : judgeSums(m_plan.sums, ofFile, *ofImage, m_plan.imagePath);
+    m_report.sum =
+        m_plan.sums.empty() ? m_plan.sum : judgeSums(m_plan.sums, ofFile, *ofImage, m_plan.imagePath);
     if (m_report.sum && !m_report.sum->matches) {
         return failure(ErrorCode::ImageCorrupt, std::string(nameOf(m_report.sum->sum.kind)) + " sum");
     }
