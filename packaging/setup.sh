@@ -26,7 +26,7 @@ burin_debian_build=(
     e2fsprogs qt6-qpa-plugins qt6-svg-plugins qt6-wayland fonts-inter xkb-data ca-certificates)
 burin_debian_tests=(
     ccache clang libclang-rt-dev clang-format clang-tidy git python3 umockdev libumockdev-dev fuse3 libfuse3-dev dbus
-    xvfb xdotool x11-utils imagemagick openbox xz-utils zstd bzip2 gzip zip tar fdisk dosfstools bmap-tools
+    xvfb xdotool x11-utils imagemagick openbox xz-utils zstd bzip2 gzip zip tar fdisk dosfstools mtools bmap-tools
     mount util-linux diffutils procps udev strace
     pigz pbzip2 pixz tabix lz4 lzip 7zip qemu-utils android-sdk-libsparse-utils # what packs images
     memtest86+ grub-rescue-pc ipxe # disk images to flash
@@ -37,7 +37,7 @@ burin_fedora_build=(
     openssl-devel xxhash-devel libarchive-devel lz4-devel e2fsprogs)
 burin_fedora_tests=(
     ccache clang compiler-rt clang-tools-extra git python3 umockdev umockdev-devel fuse3 fuse3-devel dbus-daemon
-    xorg-x11-server-Xvfb xdotool xwininfo ImageMagick openbox xz zstd bzip2 zip tar util-linux dosfstools bmap-tools procps-ng
+    xorg-x11-server-Xvfb xdotool xwininfo ImageMagick openbox xz zstd bzip2 zip tar util-linux dosfstools mtools bmap-tools procps-ng
     pigz pbzip2 pixz htslib-tools lz4 lzip 7zip qemu-img android-tools
     libasan libubsan libtsan)
 burin_arch_build=(
@@ -45,7 +45,7 @@ burin_arch_build=(
     bzip2 zlib openssl xxhash libarchive lz4 e2fsprogs)
 burin_arch_tests=(
     ccache clang compiler-rt git python umockdev fuse3 dbus xorg-server-xvfb xdotool xorg-xwininfo imagemagick openbox zip tar
-    util-linux dosfstools procps-ng pigz pbzip2 pixz htslib lz4 lzip 7zip qemu-img android-tools)
+    util-linux dosfstools mtools procps-ng pigz pbzip2 pixz htslib lz4 lzip 7zip qemu-img android-tools)
 
 # --- Small helpers -----------------------------------------------------------------------------
 

@@ -96,22 +96,22 @@ void DriveWatcher::Private::drain() const
 }
 
 DriveWatcher::DriveWatcher(ListOptions options, QObject* parent)
-    : QObject(parent), d(std::make_unique<Private>()), m_options(std::move(options))
+    : QObject(parent), m_d(std::make_unique<Private>()), m_options(std::move(options))
 {
-    d->burst.setSingleShot(true);
-    d->burst.setInterval(kBurst);
-    connect(&d->burst, &QTimer::timeout, this, &DriveWatcher::refresh);
+    m_d->burst.setSingleShot(true);
+    m_d->burst.setInterval(kBurst);
+    connect(&m_d->burst, &QTimer::timeout, this, &DriveWatcher::refresh);
     // Before the first reading, so that no change falls between.
-    d->watchEvents();
-    d->watchTable("/proc/self/mountinfo");
-    d->watchTable("/proc/1/mountinfo");
-    d->watchTable("/proc/swaps");
+    m_d->watchEvents();
+    m_d->watchTable("/proc/self/mountinfo");
+    m_d->watchTable("/proc/1/mountinfo");
+    m_d->watchTable("/proc/swaps");
     m_drives = listDrives(m_options);
 }
 
 DriveWatcher::~DriveWatcher()
 {
-    d->reader.waitForDone();
+    m_d->reader.waitForDone();
 }
 
 void DriveWatcher::setOptions(ListOptions options)
@@ -122,13 +122,13 @@ void DriveWatcher::setOptions(ListOptions options)
 
 void DriveWatcher::refresh()
 {
-    if (d->reading) {
-        d->readAgain = true;
+    if (m_d->reading) {
+        m_d->readAgain = true;
         return;
     }
-    d->reading = true;
-    d->readAgain = false;
-    d->reader.start([this, options = m_options] {
+    m_d->reading = true;
+    m_d->readAgain = false;
+    m_d->reader.start([this, options = m_options] {
         auto drives = listDrives(options);
         QMetaObject::invokeMethod(
             this, [this, drives = std::move(drives)]() mutable { take(std::move(drives)); },
@@ -138,8 +138,8 @@ void DriveWatcher::refresh()
 
 void DriveWatcher::take(std::vector<DriveInfo> drives)
 {
-    d->reading = false;
-    if (d->readAgain) {
+    m_d->reading = false;
+    if (m_d->readAgain) {
         refresh();
     }
     if (drives != m_drives) {

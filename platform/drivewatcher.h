@@ -37,7 +37,7 @@ private:
     void take(std::vector<DriveInfo> drives);
 
     struct Private;
-    std::unique_ptr<Private> d;
+    std::unique_ptr<Private> m_d;
     ListOptions m_options;
     std::vector<DriveInfo> m_drives;
 };

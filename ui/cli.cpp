@@ -20,7 +20,7 @@ namespace {
 
 struct Command {
     QLatin1StringView name;
-    int (*run)(const QStringList&);
+    int (*run)(const QStringList&) = nullptr;
 };
 
 constexpr std::array kCommands{Command{"list"_L1, cli::runList}, Command{"info"_L1, cli::runInfo},

@@ -39,23 +39,37 @@ class UsedBlocks(Lab):
         (folder / "folder" / "last").write_bytes(noise(2 * MIB, 99))
         os.sync()
 
+    def fill_fat(self, raw, folder):
+        """Copies the same into a FAT, in an order that leaves gaps. With mtools: not every kernel mounts a FAT."""
+        holes = self.dir / "holes"
+        holes.mkdir()
+        for i in range(60):
+            (holes / f"hole{i}").write_bytes(noise(1 + i * 5000, 100 + i))
+        files = sorted(f for f in folder.iterdir() if f.name.startswith("file"))
+        rest = [f for f in folder.iterdir() if f not in files]
+        for hole, file in zip(sorted(holes.iterdir()), files):
+            sh("mcopy", "-i", f"{raw}@@{FAT_AT}", hole, file, "::")
+        sh("mdel", "-i", f"{raw}@@{FAT_AT}", "::hole*")
+        sh("mcopy", "-s", "-i", f"{raw}@@{FAT_AT}", *rest, "::")
+
     def image(self, fat=("-F", "16"), ext=("-t", "ext4")):
-        """A table, a FAT and an ext file system with files; returns the image and a folder with the same files."""
+        """A table, a FAT and an ext file system with files; the folder "copy" gets the same files."""
         raw = self.sparse("disk.img", SIZE)
         with open(raw, "r+b") as f:
             f.write(noise(MIB, 7)[:446])
             for kind, at, size in ((0x0c, FAT_AT, FAT_SIZE), (0x83, EXT_AT, EXT_SIZE)):
                 f.write(struct.pack("<B3xB3xII", 0, kind, at // 512, size // 512))
             f.write(bytes(32) + b"\x55\xaa")
-        for number, (maker, at, size) in enumerate(((["mkfs.vfat", *fat], FAT_AT, FAT_SIZE),
-                                                    (["mkfs.ext4", "-q", "-F", *ext], EXT_AT, EXT_SIZE))):
+        for maker, at, size in ((["mkfs.vfat", *fat], FAT_AT, FAT_SIZE), (["mkfs.ext4", "-q", "-F", *ext], EXT_AT, EXT_SIZE)):
             device = self.part(raw, at, size)
             sh(*maker, device)
-            folder = self.mounted(device)
-            self.fill(folder)
-            shutil.copytree(folder, self.dir / f"copy{number}", ignore=shutil.ignore_patterns("lost+found"))
-            sh("umount", folder)
+            if at == EXT_AT:
+                folder = self.mounted(device)
+                self.fill(folder)
+                shutil.copytree(folder, self.dir / "copy", ignore=shutil.ignore_patterns("lost+found"))
+                sh("umount", folder)
             sh("losetup", "-d", device)
+        self.fill_fat(raw, self.dir / "copy")
         return raw
 
     def stale(self, size=SIZE + 8 * MIB):
@@ -71,14 +85,19 @@ class UsedBlocks(Lab):
 
     def check_drive(self, backing):
         """Both file systems on the drive are sound and hold the files."""
-        for number, (fsck, at, size) in enumerate(((["fsck.vfat", "-n"], FAT_AT, FAT_SIZE),
-                                                   (["e2fsck", "-f", "-n"], EXT_AT, EXT_SIZE))):
-            device = self.part(backing, at, size)
-            sh(*fsck, device)
-            folder = self.mounted(device, "-o", "ro")
-            self.same_tree(self.dir / f"copy{number}", folder)
-            sh("umount", folder)
-            sh("losetup", "-d", device)
+        device = self.part(backing, FAT_AT, FAT_SIZE)
+        sh("fsck.vfat", "-n", device)
+        sh("losetup", "-d", device)
+        folder = self.dir / "from-fat"
+        folder.mkdir()
+        sh("mcopy", "-s", "-n", "-i", f"{backing}@@{FAT_AT}", "::*", folder)
+        self.same_tree(self.dir / "copy", folder)
+        device = self.part(backing, EXT_AT, EXT_SIZE)
+        sh("e2fsck", "-f", "-n", device)
+        folder = self.mounted(device, "-o", "ro")
+        self.same_tree(self.dir / "copy", folder)
+        sh("umount", folder)
+        sh("losetup", "-d", device)
 
     def flash(self, image, backing, *options, expect=VERIFIED):
         r = run("flash", image, backing, "--file", "--yes", "--json", *options)
@@ -96,7 +115,7 @@ class UsedBlocks(Lab):
                 backing = self.stale()
                 r = self.flash(raw, backing)
                 self.assertEqual((r["verdict"], r["coverage"]), ("verified", "all used blocks"))
-                self.assertGreater(r["bytes_skipped"], SIZE // 4, kind)
+                self.assertGreater(r["bytes_skipped"], SIZE // 8, kind)
                 self.assertEqual(r["bytes_written"] + r["bytes_skipped"], SIZE)
                 self.assertEqual(r["image"]["sha256"], sha256(raw))
                 self.check_drive(backing)

@@ -247,6 +247,7 @@ struct Fat {
     Bytes size;
     Offset data;
     Bytes cluster;
+    Offset end; ///< of the last cluster
 };
 
 Fat fatOf(const Image& image, unsigned bits)
@@ -255,11 +256,15 @@ Fat fatOf(const Image& image, unsigned bits)
     const Bytes sector = u16(boot, 11);
     const Bytes sectors = bits == 32 ? u16(boot, 36) | u16(boot, 38) << 16U : u16(boot, 22);
     const Offset first = u16(boot, 14) * sector;
+    const Offset data = first + 2 * sectors * sector + u16(boot, 17) * Bytes{32};
+    const Bytes cluster = static_cast<unsigned char>(boot[13]) * sector;
+    const Bytes all = (u16(boot, 19) != 0 ? u16(boot, 19) : u16(boot, 32) | u16(boot, 34) << 16U) * sector;
     return {.bits = bits,
             .first = first,
             .size = sectors * sector,
-            .data = first + 2 * sectors * sector + u16(boot, 17) * Bytes{32},
-            .cluster = static_cast<unsigned char>(boot[13]) * sector};
+            .data = data,
+            .cluster = cluster,
+            .end = data + (all - data) / cluster * cluster};
 }
 
 /// Sets entries 1000 to 1199 to "last of a file", in both FATs, and the count of FSInfo.
@@ -304,8 +309,7 @@ void TestFreeMap::readsAFat()
     QCOMPARE((*free)[0].offset, first);
     QCOMPARE((*free)[0].end(), fat.data + 998 * fat.cluster);
     QCOMPARE((*free)[1].offset, fat.data + 1198 * fat.cluster);
-    QVERIFY((*free)[1].end() <= static_cast<Bytes>(mebibytes) * kMiB);
-    QVERIFY((*free)[1].end() + 2 * fat.cluster > static_cast<Bytes>(mebibytes) * kMiB);
+    QCOMPARE((*free)[1].end(), fat.end);
 }
 
 void TestFreeMap::doubtsAFat_data()

@@ -718,12 +718,12 @@ void MainWindowTest::usedBlocksTakeOneTickToWriteAll()
     auto* box = m_window->findChild<QCheckBox*>(u"everyBlockBox"_s);
     const auto* words = m_window->findChild<QWidget*>(u"imageCoverage"_s);
     QVERIFY(box->isVisible() && !box->isChecked());
-    QCOMPARE(qobject_cast<const ToneLabel*>(words)->text(), u"writes 16.8 of 25.2 MB: used blocks"_s);
+    QCOMPARE(qobject_cast<const ToneLabel*>(words)->text(), u"writes 16.7 of 25.2 MB: used blocks"_s);
     click("flashButton");
     QVERIFY(m_window->sheet() != nullptr);
     QTest::mouseClick(m_window->sheet()->actionButton(), Qt::LeftButton);
     QTRY_VERIFY(m_controller->state().report && !m_controller->isRunning());
-    QCOMPARE(headline(), u"Verified: all used blocks (16.8 of 25.2 MB; the rest was not written)"_s);
+    QCOMPARE(headline(), u"Verified: all used blocks (16.7 of 25.2 MB; the rest was not written)"_s);
     QCOMPARE(m_drive->memory.bytes[12 * kMiB], std::byte{0xA5});
     click("anotherButton");
 
@@ -762,6 +762,7 @@ void MainWindowTest::aCutOffJobGoesOnWhenTheDriveIsBack()
     again.node = "sdd";
     DriveInfo other = again;
     other.serial += "x";
+    other.diskseq += 1;
     m_window->setDrives({other});
     QVERIFY(!button("rewriteButton")->isVisible());
     m_window->setDrives({other, again});
