@@ -24,6 +24,9 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr int kMostReaders = 32;
+constexpr int kPatience = 2000; // ms
+
 /// The objects of one window and what connects them.
 class Program
 {
@@ -96,6 +99,18 @@ void dress()
     QApplication::setWindowIcon(QIcon(u":/icons/burin.svg"_s));
     QGuiApplication::setDesktopFileName(u"burin"_s);
     QGuiApplication::setApplicationDisplayName(u"Burin"_s);
+    // A file on a mount that hangs holds the thread that looks at it; the next image must get another one.
+    QThreadPool::globalInstance()->setMaxThreadCount(kMostReaders);
+}
+
+/// To be said when nothing of the window is left. A read that hangs in the kernel must not keep the process
+/// alive without a window: no drive is open any more.
+int leave(int status)
+{
+    if (!QThreadPool::globalInstance()->waitForDone(kPatience)) {
+        std::_Exit(status);
+    }
+    return status;
 }
 
 } // namespace
@@ -103,11 +118,14 @@ void dress()
 int runWindow(const QString& image)
 {
     dress();
-    Program program({});
-    if (!image.isEmpty()) {
-        program.window().openImage(image);
-    }
-    return program.run();
+    const auto show = [&] {
+        Program program({});
+        if (!image.isEmpty()) {
+            program.window().openImage(image);
+        }
+        return program.run();
+    };
+    return leave(show());
 }
 
 int runDemoWindow()
@@ -118,15 +136,18 @@ int runDemoWindow()
         cli::printError(u"burin demo: %1\n"_s.arg(demo.error()));
         return static_cast<int>(ExitStatus::Refused);
     }
-    const std::string file = cli::toPath(demo->drive);
-    Program program({.loops = false, .keptFiles = {}, .files = {file}});
-    program.window().openImage(demo->image);
-    if (const auto drive = findDrive(file, program.drives())) {
-        program.window().chooseDrive(*drive);
-    }
-    const int status = program.run();
+    const auto show = [&] {
+        const std::string file = cli::toPath(demo->drive);
+        Program program({.loops = false, .keptFiles = {}, .files = {file}});
+        program.window().openImage(demo->image);
+        if (const auto drive = findDrive(file, program.drives())) {
+            program.window().chooseDrive(*drive);
+        }
+        return program.run();
+    };
+    const int status = show();
     cli::printOut(demoFarewell(*demo));
-    return status;
+    return leave(status);
 }
 
 } // namespace burin

@@ -7,10 +7,15 @@ import gzip
 import hashlib
 import http.server
 import lzma
+import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
+import unittest
+from pathlib import Path
 
 from lab import BURIN, CANCELLED, FAULTFILE, MIB, REFUSED, USAGE, VERIFIED, VERIFY_FAILED, WRITE_FAILED, Lab, main, noise, report, run
 
@@ -226,12 +231,67 @@ class Sources(Lab):
 
     # --- files that change or fail
 
-    def test_a_read_error_in_the_image(self):
-        mnt = self.dir / "fault"
-        mnt.mkdir()
-        (self.dir / "store").write_bytes(self.raw)
-        subprocess.run([FAULTFILE, self.dir / "store", str(len(self.raw)), mnt], check=True)
+    def mounted(self, data):
+        """The image on a mount of its own, whose "ctl" takes what shall go wrong."""
+        mnt = Path(tempfile.mkdtemp(dir=self.dir))
+        store = self.file(mnt.name + ".store", data)
+        subprocess.run([FAULTFILE, store, str(len(data)), mnt, "-o", "max_threads=64"], check=True)
         self.addCleanup(subprocess.run, ["umount", "-l", mnt])
+        self.addCleanup((mnt / "ctl").write_text, "reset\nresume\n")
+        return mnt
+
+    def test_a_mount_that_hangs(self):
+        for answers in (True, False):
+            mnt = self.mounted(noise(15 * MIB))
+            (mnt / "ctl").write_text("speed read 4M\n")
+            burin = subprocess.Popen([BURIN, "flash", mnt / "drive", self.drive, "--file", "--yes", "--json"],
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(burin.kill)
+            for line in burin.stdout:
+                if '"phase":"writing"' in line:
+                    break
+            (mnt / "ctl").write_text("stall\n")
+            burin.send_signal(signal.SIGINT)
+            for line in burin.stderr:
+                if "once more" in line:
+                    break
+            if answers:
+                (mnt / "ctl").write_text("reset\nresume\n")
+            else:
+                burin.send_signal(signal.SIGINT)
+            burin.communicate(timeout=60)
+            self.assertEqual(burin.returncode, CANCELLED)
+
+    @unittest.skipUnless(shutil.which("Xvfb") and shutil.which("xdotool"), "Xvfb and xdotool are missing")
+    def test_a_window_whose_image_hangs_can_be_used_and_closed(self):
+        mnt = self.mounted(self.raw)
+        (mnt / "ctl").write_text("stall\n")
+        ready, number = os.pipe()
+        screen = subprocess.Popen(["Xvfb", "-displayfd", str(number), "-screen", "0", "1000x800x24"], pass_fds=[number],
+                                  stderr=subprocess.DEVNULL)
+        self.addCleanup(screen.kill)
+        os.close(number)
+        with os.fdopen(ready) as told:
+            display = ":" + told.readline().strip()
+        env = os.environ | {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "XDG_CONFIG_HOME": str(self.dir)}
+        burin = subprocess.Popen([BURIN, mnt / "drive"], env=env)
+        self.addCleanup(burin.kill)
+
+        def xdotool(*arguments):
+            subprocess.run(["xdotool", *arguments], env=env, check=True, timeout=60, stdout=subprocess.DEVNULL)
+
+        xdotool("search", "--sync", "--onlyvisible", "--name", "Burin", "windowfocus", "--sync")
+        xdotool("key", "ctrl+q")
+        # All has ended but the thread that the kernel keeps until the mount answers.
+        end = time.monotonic() + 60
+        while Path(f"/proc/{burin.pid}/stat").read_text().split()[2] != "Z":
+            self.assertLess(time.monotonic(), end, "it still runs without a window")
+            time.sleep(0.1)
+        (mnt / "ctl").write_text("reset\nresume\n")
+        self.assertEqual(burin.wait(timeout=60), 0)
+
+    def test_a_read_error_in_the_image(self):
+        mnt = self.mounted(self.raw)
         self.arrived(self.flash(mnt / "drive"))
         (mnt / "ctl").write_text(f"fail read 5 {5 * MIB} 4096\n")
         r = self.flash(mnt / "drive")
