@@ -32,8 +32,9 @@ public:
     /// Asks the drive to empty its own cache (fsync). Returns when the drive has said so.
     [[nodiscard]] virtual Result<void> flush() = 0;
     /// Whether the descriptor still leads to the drive that was opened: a card swapped in a reader keeps
-    /// node and descriptor alive. Does no input or output, so it answers while the drive hangs. Errors:
-    /// DriveChanged, DriveGone.
+    /// node and descriptor alive. Does no input or output, so it answers while the drive hangs; a drive that
+    /// is another one now is watched for up to a second, since it may be about to go. Errors: DriveChanged,
+    /// DriveGone.
     [[nodiscard]] virtual Result<void> checkIdentity() = 0;
 };
 

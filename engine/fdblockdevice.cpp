@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -15,7 +17,12 @@
 
 namespace burin {
 
+using namespace std::chrono_literals;
+
 namespace {
+
+constexpr int kPartingChecks = 10;
+constexpr auto kPartingPause = 100ms;
 
 bool isGone(int sysErrno)
 {
@@ -63,6 +70,14 @@ std::uint64_t directIoBlock(int fd)
     return 512;
 }
 
+/// What the kernel makes a single request of, from BLKSECTGET's units of 512 bytes (queue/max_sectors_kb). It
+/// splits a longer write, and then nothing could be asked between the pieces: those that wait in its queue go
+/// to whatever card is in the reader when their turn comes.
+std::size_t writeLimitOf(unsigned short sectors, std::uint32_t block)
+{
+    return static_cast<std::size_t>(std::max<Bytes>(alignDown(Bytes{sectors} * 512, block), block));
+}
+
 } // namespace
 
 Result<std::unique_ptr<BlockDevice>> FdBlockDevice::forFile(UniqueFd fd)
@@ -97,7 +112,7 @@ FdBlockDevice::~FdBlockDevice()
 }
 
 Result<std::unique_ptr<BlockDevice>> FdBlockDevice::forDrive(UniqueFd fd, DriveClearance /*clearance*/,
-                                                             std::function<void()> putBack)
+                                                             OpenedDrive opened)
 {
     struct stat status = {};
     if (::fstat(fd.get(), &status) != 0) {
@@ -122,7 +137,12 @@ Result<std::unique_ptr<BlockDevice>> FdBlockDevice::forDrive(UniqueFd fd, DriveC
     }
     device->m_logicalBlock = static_cast<std::uint32_t>(block);
     device->m_size = alignDown(device->m_sizeAtOpening, device->m_logicalBlock);
-    device->m_putBack = std::move(putBack);
+    device->m_putBack = std::move(opened.putBack);
+    unsigned short sectors = 0;
+    if (opened.removable && ::ioctl(raw, BLKSECTGET, &sectors) == 0) {
+        device->m_writeLimit = writeLimitOf(sectors, device->m_logicalBlock);
+        device->m_oneByOne = true;
+    }
     return device;
 }
 
@@ -147,8 +167,21 @@ FlashError FdBlockDevice::transferError(ErrorCode otherwise, int sysErrno, Offse
 Result<void> FdBlockDevice::writeAt(Offset offset, std::span<const std::byte> data)
 {
     m_written = true;
-    while (!data.empty()) {
-        const auto n = ::pwrite(m_fd.get(), data.data(), data.size(), static_cast<off_t>(offset));
+    // Nothing waits in the kernel behind the write that a swapped card comes under; and flash memory without
+    // much of a controller is fastest in order.
+    std::unique_lock turn(m_turn, std::defer_lock);
+    if (m_oneByOne) {
+        turn.lock();
+    }
+    for (bool first = !m_oneByOne; !data.empty(); first = false) {
+        if (!first) {
+            if (auto same = checkIdentity(); !same) {
+                same.error().offset = offset;
+                return same;
+            }
+        }
+        const auto length = std::min(data.size(), m_writeLimit);
+        const auto n = ::pwrite(m_fd.get(), data.data(), length, static_cast<off_t>(offset));
         const int sysErrno = n < 0 ? errno : 0;
         if (sysErrno == EINTR) {
             continue;
@@ -189,7 +222,7 @@ Result<void> FdBlockDevice::flush()
     return {};
 }
 
-Result<void> FdBlockDevice::checkIdentity()
+Result<void> FdBlockDevice::compareIdentity() const
 {
     if (!m_isDrive) {
         struct stat status = {};
@@ -211,6 +244,20 @@ Result<void> FdBlockDevice::checkIdentity()
         return failure(ErrorCode::DriveChanged);
     }
     return {};
+}
+
+Result<void> FdBlockDevice::checkIdentity()
+{
+    auto same = compareIdentity();
+    // A drive that is pulled loses its medium, which makes it another one, a moment before the kernel lets it
+    // go altogether (sd_check_events, del_gendisk). Changed it stays.
+    for (int i = 0; i < kPartingChecks && !same && same.error().code == ErrorCode::DriveChanged; ++i) {
+        std::this_thread::sleep_for(kPartingPause);
+        if (const auto later = compareIdentity(); !later) {
+            same = later;
+        }
+    }
+    return same;
 }
 
 } // namespace burin

@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <mutex>
 
 namespace burin {
 
@@ -20,6 +22,15 @@ class DriveClearance
     friend class DriveClearanceIssuer;
 };
 
+/// What the platform knows of a drive that it opened.
+struct OpenedDrive {
+    /// Called when the drive has been closed without a write: what had to be taken off it to open it can go
+    /// back on.
+    std::function<void()> putBack;
+    /// The medium may be swapped under the descriptor, as in a card reader (sysfs: removable).
+    bool removable = false;
+};
+
 /// A drive or a regular file over a descriptor with O_DIRECT. See BlockDevice for the contract.
 class FdBlockDevice final : public BlockDevice
 {
@@ -27,10 +38,8 @@ public:
     /// Errors: DriveNotADrive (anything but a regular file), DriveNoDirectIo, Internal.
     [[nodiscard]] static Result<std::unique_ptr<BlockDevice>> forFile(UniqueFd fd);
     /// Errors: DriveNotADrive (not a block device), DriveNoDirectIo, DriveGone, Internal.
-    /// `putBack` is called when the drive has been closed without a write: what had to be taken off it to
-    /// open it can go back on.
     [[nodiscard]] static Result<std::unique_ptr<BlockDevice>> forDrive(UniqueFd fd, DriveClearance clearance,
-                                                                       std::function<void()> putBack = {});
+                                                                       OpenedDrive opened);
     ~FdBlockDevice() override;
 
     [[nodiscard]] Bytes size() const override { return m_size; }
@@ -43,6 +52,7 @@ public:
 private:
     explicit FdBlockDevice(UniqueFd fd) : m_fd(std::move(fd)) { }
     [[nodiscard]] FlashError transferError(ErrorCode otherwise, int sysErrno, Offset offset);
+    [[nodiscard]] Result<void> compareIdentity() const;
 
     UniqueFd m_fd;
     std::function<void()> m_putBack;
@@ -52,6 +62,9 @@ private:
     Bytes m_sizeAtOpening = 0; ///< not rounded down
     std::uint32_t m_logicalBlock = 512;
     std::uint64_t m_diskseq = 0;
+    std::size_t m_writeLimit = std::numeric_limits<std::size_t>::max(); ///< bytes of one pwrite
+    bool m_oneByOne = false;                                            ///< of removable drives
+    std::mutex m_turn;
 };
 
 } // namespace burin

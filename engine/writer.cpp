@@ -21,6 +21,7 @@ Result<void> writeWithRetries(BlockDevice& device, JobMonitor& monitor, Offset o
     for (std::size_t tries = 0;; ++tries) {
         // Two ioctls beside a write of 4 MiB: nothing goes to a card that was swapped in meanwhile.
         if (auto same = device.checkIdentity(); !same) {
+            same.error().offset = offset;
             return same;
         }
         auto written = [&] {

@@ -36,6 +36,7 @@ constexpr auto kBusyPatience = 10s;
 constexpr auto kClaimPatience = 1s; ///< udevd takes an exclusive lock for the moment of a re-read
 constexpr auto kLockPatience = 5s; ///< udev holds the lock while it probes (systemd: BLOCK_DEVICE_LOCKING.md)
 constexpr auto kPause = 100ms;
+constexpr auto kPartingPatience = 1s; ///< the kernel takes a pulled drive away in several steps
 
 FlashError errorOfOpen(int sysErrno, const std::string& path)
 {
@@ -68,6 +69,15 @@ FlashError errorOfOpen(int sysErrno, const std::string& path)
     return {.code = code, .phase = Phase::Preparing, .sysErrno = sysErrno, .offset = {}, .detail = path};
 }
 
+/// Whether that is what is left of a drive that is being pulled: sysfs empties before the node goes.
+bool isGoing(const DriveInfo& found, const DriveInfo& wanted)
+{
+    const bool sameNumbers = found.diskseq == wanted.diskseq && found.size == wanted.size;
+    const bool lostItsName =
+        (found.serial.empty() && !wanted.serial.empty()) || (found.model.empty() && !wanted.model.empty());
+    return found.diskseq == 0 || (found.size == 0 && wanted.size != 0) || (sameNumbers && lostItsName);
+}
+
 } // namespace
 
 /// One opening, from the choice to the block device.
@@ -84,6 +94,7 @@ public:
 
 private:
     [[nodiscard]] Result<void> judgeAfresh();
+    [[nodiscard]] FlashError reasonBehind(FlashError error);
     [[nodiscard]] Result<void> checkAccess(const DriveInfo& drive) const;
     [[nodiscard]] Result<void> refuseIfClaimed();
     [[nodiscard]] Result<UniqueFd> openPatiently();
@@ -133,11 +144,29 @@ Result<void> DriveOpening::judgeAfresh()
         const bool other = ::stat(m_wanted.path.c_str(), &status) == 0 && status.st_rdev != m_wanted.devno;
         return failure(other ? ErrorCode::DriveChanged : ErrorCode::DriveGone);
     }
+    if (isGoing(*found, m_wanted)) {
+        return failure(ErrorCode::DriveGone, ENOMEDIUM);
+    }
     if (found->diskseq != m_wanted.diskseq || found->size != m_wanted.size || found->serial != m_wanted.serial
         || found->model != m_wanted.model || found->path != m_wanted.path) {
         return failure(ErrorCode::DriveChanged);
     }
     return checkAccess(*found);
+}
+
+/// A drive that is being pulled gives errors of many kinds, and may seem another one, before it is gone.
+FlashError DriveOpening::reasonBehind(FlashError error)
+{
+    const auto until = SteadyClock::now() + kPartingPatience;
+    while (error.code != ErrorCode::DriveGone) {
+        if (const auto judged = judgeAfresh(); !judged) {
+            error = judged.error();
+        }
+        if (error.code != ErrorCode::DriveChanged || SteadyClock::now() >= until || !pause()) {
+            break;
+        }
+    }
+    return error;
 }
 
 Result<UniqueFd> DriveOpening::openOnce()
@@ -225,6 +254,9 @@ Result<void> DriveOpening::checkDescriptor(int fd) const
     if (::ioctl(fd, BLKGETDISKSEQ, &diskseq) != 0 || ::ioctl(fd, BLKGETSIZE64, &size) != 0) {
         return std::unexpected(errorOfOpen(errno, m_wanted.path));
     }
+    if (size == 0 && m_wanted.size != 0) {
+        return failure(ErrorCode::DriveGone, ENOMEDIUM);
+    }
     if (diskseq != m_wanted.diskseq || size != m_wanted.size) {
         return failure(ErrorCode::DriveChanged);
     }
@@ -300,11 +332,18 @@ Result<std::unique_ptr<BlockDevice>> DriveOpening::openDisk()
 {
     auto fd = openChecked();
     if (!fd) {
-        return std::unexpected(fd.error());
+        return std::unexpected(reasonBehind(std::move(fd.error())));
     }
-    // A job that ends before its first write leaves the drive as it was.
-    return FdBlockDevice::forDrive(std::move(*fd), DriveClearanceIssuer::issue(),
-                                   [unmounter = m_unmounter] { unmounter->mountAgain(); });
+    const int raw = fd->get();
+    auto device = FdBlockDevice::forDrive(
+        std::move(*fd), DriveClearanceIssuer::issue(),
+        // A job that ends before its first write leaves the drive as it was.
+        {.putBack = [unmounter = m_unmounter] { unmounter->mountAgain(); }, .removable = m_wanted.removable});
+    // What the device took down for the job's own checks is what was chosen.
+    if (auto checked = device ? checkDescriptor(raw) : std::unexpected(device.error()); !checked) {
+        return std::unexpected(reasonBehind(std::move(checked.error())));
+    }
+    return device;
 }
 
 Result<std::unique_ptr<BlockDevice>> DriveOpening::run()

@@ -197,6 +197,10 @@ ErrorText errorText(const FlashError& error, const ErrorContext& context)
     const Entry& entry = kEntries[static_cast<std::size_t>(error.code)];
     QString title = Words::tr(entry.title);
     QString text = filled(Words::tr(entry.text), factsOf(error, context));
+    if (error.code == ErrorCode::DriveGone && !error.offset) {
+        text = filled(Words::tr("“{drive}” disappeared. Plug it in again and start over."),
+                      factsOf(error, context));
+    }
     if (error.code == ErrorCode::ImageUnreadable && error.detail == "directory") {
         title = Words::tr("That is a folder");
         text = Words::tr("“%1” is a folder. Choose the image file inside it.").arg(context.image);

@@ -117,6 +117,9 @@ private Q_SLOTS:
     void refusesTheDriveOfTheImage();
     void refusesADriveWithoutDiskseq();
     void noticesAnotherDriveUnderTheDescriptor();
+    void writesInRequestsWhereTheMediumMayBeSwapped();
+    void tellsADriveThatIsBeingPulledFromASwappedOne_data();
+    void tellsADriveThatIsBeingPulledFromASwappedOne();
     void watcherNoticesALoopAndAMount();
     void opensAFile();
     void refusesFilesThatAreNotTheChosenOne();
@@ -563,6 +566,68 @@ void TestDriveOpener::noticesAnotherDriveUnderTheDescriptor()
     const auto beyond = (*device)->writeAt(kSize - 4096, buffer.span());
     QCOMPARE(beyond.error().code, ErrorCode::DriveChanged);
     QCOMPARE(*beyond.error().offset, kSize - 4096);
+}
+
+void TestDriveOpener::writesInRequestsWhereTheMediumMayBeSwapped()
+{
+    const LoopDevice loop(file("pieces"), kSize);
+    auto drive = driveOf(loop);
+    drive.removable = true;
+    auto device = open(drive);
+    QVERIFY(device);
+    const AlignedBuffer buffer(8 * kMiB);
+    std::ranges::fill(buffer.span(), std::byte{'p'});
+    const auto stat = u"/sys/block/%1/stat"_s.arg(QString::fromStdString(drive.node));
+    const auto figures = [&] {
+        QFile found(stat);
+        return found.open(QFile::ReadOnly) ? found.readAll().simplified().split(' ') : QByteArrayList();
+    };
+    const auto before = figures();
+    QVERIFY((*device)->writeAt(kMiB, buffer.span()));
+    const auto after = figures();
+    QVERIFY(contentOf(file("pieces")).substr(kMiB, 8 * kMiB) == std::string(8 * kMiB, 'p'));
+    // Requests that were merged from others (field 6 of block/stat.rst) mean that some had to wait.
+    QVERIFY(after.size() > 6);
+    QCOMPARE(after[5], before[5]);
+    QVERIFY(after[4].toLongLong() - before[4].toLongLong() >= 3);
+
+    QCOMPARE(::truncate(file("pieces").c_str(), kSize / 2), 0);
+    const UniqueFd fd(::open(loop.path().c_str(), O_RDWR | O_CLOEXEC));
+    QCOMPARE(::ioctl(fd.get(), LOOP_SET_CAPACITY), 0);
+    std::ranges::fill(buffer.span(), std::byte{'q'});
+    const auto swapped = (*device)->writeAt(0, buffer.span());
+    QVERIFY(!swapped);
+    QCOMPARE(swapped.error().code, ErrorCode::DriveChanged);
+    QVERIFY(!contentOf(file("pieces")).contains('q'));
+}
+
+void TestDriveOpener::tellsADriveThatIsBeingPulledFromASwappedOne_data()
+{
+    QTest::addColumn<qint64>("size");
+    QTest::addColumn<ErrorCode>("code");
+    QTest::newRow("no size left") << qint64{0} << ErrorCode::DriveGone;
+    QTest::newRow("another size") << static_cast<qint64>(kSize / 2) << ErrorCode::DriveChanged;
+}
+
+/// As the kernel takes a drive away: its size first, the node later.
+void TestDriveOpener::tellsADriveThatIsBeingPulledFromASwappedOne()
+{
+    QFETCH(const qint64, size);
+    QFETCH(const ErrorCode, code);
+    const LoopDevice loop(file("pulled"), kSize);
+    const auto drive = driveOf(loop);
+    auto before = open(drive);
+    QVERIFY(before);
+    QCOMPARE(::truncate(file("pulled").c_str(), size), 0);
+    {
+        const UniqueFd fd(::open(loop.path().c_str(), O_RDWR | O_CLOEXEC));
+        QCOMPARE(::ioctl(fd.get(), LOOP_SET_CAPACITY), 0);
+    }
+    QCOMPARE((*before)->checkIdentity().error().code, code);
+    before->reset();
+    const auto device = open(drive);
+    QVERIFY(!device);
+    QCOMPARE(device.error().code, code);
 }
 
 void TestDriveOpener::watcherNoticesALoopAndAMount()

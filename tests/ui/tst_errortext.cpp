@@ -93,6 +93,12 @@ void ErrorTextTest::stateFollowsTheReport()
 
 void ErrorTextTest::textsQuoteTheFacts()
 {
+    FlashError gone{.code = ErrorCode::DriveGone, .offset = 1'200'000'000};
+    QVERIFY(
+        errorText(gone, someContext(true)).text.startsWith(u"“SanDisk Ultra Fit” disappeared at 1.2 GB."_s));
+    gone.offset = {};
+    QVERIFY(errorText(gone, someContext(true)).text.startsWith(u"“SanDisk Ultra Fit” disappeared. Plug"_s));
+
     const ErrorText large =
         errorText({.code = ErrorCode::ImageTooLarge, .offset = {}, .detail = {}}, someContext(false));
     QCOMPARE(
