@@ -130,7 +130,7 @@ class Reader(GuestCase):
         self.assert_ended(job, WRITE_FAILED, "DriveChanged")
         self.assert_blank("second")
 
-    @quick
+    # Not quick: QEMU itself crashes now and then when a medium is ejected in mid-write.
     def test_card_swapped_in_mid_write(self):
         self.swapped_in_mid_write("32M")
 
