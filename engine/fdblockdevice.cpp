@@ -138,10 +138,10 @@ Result<std::unique_ptr<BlockDevice>> FdBlockDevice::forDrive(UniqueFd fd, DriveC
     device->m_logicalBlock = static_cast<std::uint32_t>(block);
     device->m_size = alignDown(device->m_sizeAtOpening, device->m_logicalBlock);
     device->m_putBack = std::move(opened.putBack);
+    device->m_oneByOne = opened.removable;
     unsigned short sectors = 0;
     if (opened.removable && ::ioctl(raw, BLKSECTGET, &sectors) == 0) {
         device->m_writeLimit = writeLimitOf(sectors, device->m_logicalBlock);
-        device->m_oneByOne = true;
     }
     return device;
 }
@@ -175,7 +175,8 @@ Result<void> FdBlockDevice::writeAt(Offset offset, std::span<const std::byte> da
     }
     for (bool first = !m_oneByOne; !data.empty(); first = false) {
         if (!first) {
-            if (auto same = checkIdentity(); !same) {
+            // Without patience: the other writers wait for their turn. writeWithRetries asks once more.
+            if (auto same = compareIdentity(); !same) {
                 same.error().offset = offset;
                 return same;
             }
