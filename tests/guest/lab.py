@@ -105,6 +105,8 @@ class GuestCase(unittest.TestCase):
         self.jobs = 0
 
     def _leave(self):
+        code = self.guest.qemu.poll() if self.guest.qemu else None
+        self.qemu_died = -code if code is not None and code < 0 else 0
         console = self.guest.dir / "console.log"
         if console.exists():
             shutil.copy(console, self.evidence)

@@ -47,7 +47,8 @@ class Refusals(GuestCase):
         self.assert_blank("stick")
 
     def agent(self, manner):
-        """A polkit agent in tester's session: "dismiss" closes each question, "wait" leaves it open. It counts them."""
+        """A polkit agent in tester's session: "dismiss" closes each question, "wait" leaves it open, "answer PASSWORD"
+        types that. It counts them."""
         shutil.copy(Path(__file__).parent / "polkit-agent", self.share)
         self.guest.check(f"setsid python3 /share/polkit-agent {manner} >/share/agent.txt 2>&1 & "
                          "for i in $(seq 100); do grep -q ready /share/agent.txt && exit 0; sleep 0.1; done; cat /share/agent.txt; exit 1",
@@ -62,6 +63,23 @@ class Refusals(GuestCase):
         self.agent("dismiss")
         self.refused(node, "AuthDismissed", "Nothing was written")
         self.assertEqual(self.questions(), 1)
+        self.assert_blank("stick")
+
+    def test_password_asked_once_and_right(self):
+        """One question for the write and the read-back."""
+        node = self.plug("usb", "stick")
+        self.polkit("ask")
+        self.agent("answer root")
+        data, path = self.image(4 * MIB)
+        self.assert_ended(self.flash(path, f"/dev/{node}"), VERIFIED)
+        self.assertEqual(self.questions(), 1)
+        self.assert_holds("stick", data)
+
+    def test_password_wrong(self):
+        node = self.plug("usb", "stick")
+        self.polkit("ask")
+        self.agent("answer nonsense")
+        self.refused(node, "AuthDenied", "Nothing was written")
         self.assert_blank("stick")
 
     def test_stopped_while_the_question_is_open(self):
@@ -194,18 +212,22 @@ class Mounted(GuestCase):
         self.assert_holds("next", data)
 
     def test_an_automounter(self):
-        """One that mounts whatever appears, at once: during the job it finds nothing, and eject unmounts what it mounts."""
+        """One that mounts what appears when it appears: during the job it finds nothing, and eject unmounts what it mounts."""
         node = self.partitioned("stick", "label: dos\nsize=16M\n")
         self.guest.check(f"mkfs.vfat -n ONE /dev/{node}1; udevadm settle; dd if=/dev/{node} of=/share/good.img bs=1M count=20 status=none")
         (self.share / "automounter").write_text(
-            "while true; do udevadm settle; for p in /dev/sd?1; do grep -q \"^$p \" /proc/mounts || "
-            "{ [ -b $p ] && udisksctl mount -b $p; }; done; sleep 0.1; done\n")
-        self.guest.check("setsid sh /share/automounter >/share/automounter.txt 2>&1 &", user="tester")
+            "mount_it() { [ -b $1 ] && ! grep -q \"^$1 \" /proc/mounts && udisksctl mount -b $1; }\n"
+            "mount_it /dev/$1\n"
+            "udevadm monitor --udev --subsystem-match=block | while read -r _ _ action path _; do\n"
+            "    case $action in add|change) echo $action $path; mount_it /dev/${path##*/};; esac\ndone\n")
+        self.guest.check(f"setsid bash /share/automounter {node}1 >/share/automounter.txt 2>&1 &", user="tester")
         self.guest.check(f"for i in $(seq 100); do grep -q ^/dev/{node}1 /proc/mounts && exit 0; sleep 0.1; done; exit 1")
         job = self.flash("/share/good.img", f"/dev/{node}", "--yes --eject")
         self.assert_ended(job, VERIFIED)
         self.assertIn("safe to remove", job.words())
         self.wait_gone(node)
+        shutil.copy(self.share / "automounter.txt", self.evidence)
+        self.assertGreaterEqual((self.share / "automounter.txt").read_text().count("Mounted"), 1)
 
 
 class Others(GuestCase):

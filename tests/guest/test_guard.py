@@ -4,12 +4,13 @@
 import json
 
 from lab import MIB, REFUSED, VERIFIED, GuestCase, quick
+from screen import Screen
 
 LUKS = ("cryptsetup luksFormat -q --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000 {0} --key-file /share/key; "
         "cryptsetup open --key-file /share/key {0} {1}; ")
 
 
-class Guard(GuestCase):
+class Guard(Screen, GuestCase):
     def setUp(self):
         super().setUp()
         (self.share / "key").write_text("secret")
@@ -58,8 +59,20 @@ class Guard(GuestCase):
         self.assert_ended(self.flash(path, f"/dev/{node}"), VERIFIED)
         self.assert_holds("spare", data)
 
+    def refused_in_the_window(self, nodes, image):
+        """Each row says why it is protected, and a click on it chooses nothing."""
+        self.open(image)
+        for node in nodes:
+            row = self.see("list item", node)
+            self.assertIn("rotected", row["name"])
+            self.click(row)
+        self.shot("protected")
+        self.assertFalse(self.see("button", "Flash")["enabled"])
+        self.close()
+
     def all_refused(self, nodes, place="/srv"):
         _, image = self.image(MIB)
+        self.refused_in_the_window(nodes, image)
         for node in nodes:
             row = self.refused_by_every_name(node, image)
             if place:
