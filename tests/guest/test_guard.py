@@ -64,7 +64,7 @@ class Guard(Screen, GuestCase):
         self.open(image)
         for node in nodes:
             row = self.see("list item", node)
-            self.assertIn("rotected", row["name"])
+            self.assertIn("this system runs from it", row["name"])
             self.click(row)
         self.shot("protected")
         self.assertFalse(self.see("button", "Flash")["enabled"])
