@@ -35,7 +35,7 @@ struct PartHeader {
 class AndroidSparse final : public VirtualDisk
 {
 public:
-    explicit AndroidSparse(const FileRange& place) : m_place(place) { }
+    explicit AndroidSparse(FileRange place) : m_place(std::move(place)) { }
 
     [[nodiscard]] Result<void> open();
     [[nodiscard]] Bytes size() const override { return Bytes{m_blocks} * m_block; }

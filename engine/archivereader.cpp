@@ -211,26 +211,34 @@ Result<std::optional<ArchiveReader::Entry>> ArchiveReader::next()
     return found;
 }
 
+Result<void> ArchiveReader::nextBlock()
+{
+    const void* data = nullptr;
+    std::size_t size = 0;
+    la_int64_t offset = 0;
+    const int result = archive_read_data_block(m_archive.get(), &data, &size, &offset);
+    m_dataEnded = result == ARCHIVE_EOF;
+    if (!m_dataEnded && result != ARCHIVE_OK) { // a wrong checksum is only a "warning"
+        return std::unexpected(error());
+    }
+    m_block =
+        m_dataEnded ? std::span<const std::byte>() : std::span(static_cast<const std::byte*>(data), size);
+    m_blockAt = m_dataEnded ? m_entrySize : static_cast<Offset>(offset);
+    const bool fits =
+        m_blockAt >= m_position && m_blockAt <= m_entrySize && m_block.size() <= m_entrySize - m_blockAt;
+    if (!fits || (m_blockAt > m_position && !m_hasHoles)) {
+        return failure(ErrorCode::ImageCorrupt, "length");
+    }
+    return {};
+}
+
 Result<std::size_t> ArchiveReader::read(std::span<std::byte> out)
 {
     std::size_t filled = 0;
     while (filled < out.size()) {
         if (m_block.empty() && !m_dataEnded) {
-            const void* data = nullptr;
-            std::size_t size = 0;
-            la_int64_t offset = 0;
-            const int result = archive_read_data_block(m_archive.get(), &data, &size, &offset);
-            m_dataEnded = result == ARCHIVE_EOF;
-            if (!m_dataEnded && result != ARCHIVE_OK) { // a wrong checksum is only a "warning"
-                return std::unexpected(error());
-            }
-            m_block = m_dataEnded ? std::span<const std::byte>()
-                                  : std::span(static_cast<const std::byte*>(data), size);
-            m_blockAt = m_dataEnded ? m_entrySize : static_cast<Offset>(offset);
-            const bool fits = m_blockAt >= m_position && m_blockAt <= m_entrySize
-                && m_block.size() <= m_entrySize - m_blockAt;
-            if (!fits || (m_blockAt > m_position && !m_hasHoles)) {
-                return failure(ErrorCode::ImageCorrupt, "length");
+            if (const auto next = nextBlock(); !next) {
+                return std::unexpected(next.error());
             }
         }
         const auto room = out.subspan(filled);

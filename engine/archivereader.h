@@ -56,6 +56,8 @@ private:
     ArchiveReader(std::unique_ptr<ImageSource> stream, FileRange place);
     [[nodiscard]] Result<void> begin(Format format);
     [[nodiscard]] Result<std::size_t> fetch();
+    /// Sets m_block to the entry's next one; what lies before it is a hole.
+    [[nodiscard]] Result<void> nextBlock();
     [[nodiscard]] FlashError error();
 
     static ssize_t onRead(struct archive* reader, void* self, const void** data);

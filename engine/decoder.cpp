@@ -100,7 +100,7 @@ Result<std::unique_ptr<Decoder>> makeDecoder(Format format, const DecoderLimits&
 {
     switch (format) {
     case Format::Gzip:
-        return GzipDecoder::create(GzipDecoder::Framing::Gzip);
+        return std::make_unique<GzipDecoder>(GzipDecoder::Framing::Gzip);
     case Format::Bzip2:
         return Bzip2Decoder::create();
     case Format::Xz:
@@ -122,7 +122,7 @@ Result<std::unique_ptr<Decoder>> makeZipDecoder(std::uint16_t method, Bytes size
 {
     switch (method) {
     case 8:
-        return GzipDecoder::create(GzipDecoder::Framing::Bare);
+        return std::make_unique<GzipDecoder>(GzipDecoder::Framing::Bare);
     case 9:
         return failure(ErrorCode::ImageUnsupported, "zip with deflate64");
     case 12:

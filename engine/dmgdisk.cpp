@@ -49,7 +49,7 @@ struct Part {
 class Dmg final : public VirtualDisk
 {
 public:
-    explicit Dmg(const FileRange& place) : m_place(place) { }
+    explicit Dmg(FileRange place) : m_place(std::move(place)) { }
 
     [[nodiscard]] Result<void> open();
     [[nodiscard]] Bytes size() const override { return m_sectors * kSector; }

@@ -53,33 +53,64 @@ std::optional<UsedDoubt> readWide(std::span<const std::byte> boot, Shape& shape)
     return {};
 }
 
-std::expected<Shape, UsedDoubt> readShape(std::span<const std::byte> boot, Bytes size,
+/// What every FAT's first sector says, as numbers. Microsoft, "FAT: General Overview of On-Disk
+/// Format", 1.03.
+struct Boot {
+    Bytes sector = 0;
+    Bytes perCluster = 0;
+    Bytes reserved = 0;
+    std::uint32_t fats = 0;
+    Bytes rootBytes = 0;
+    Bytes sectors = 0;
+    Bytes fatSectors = 0;
+    std::uint32_t sectorsBefore = 0;
+    bool marked = false;   ///< the jump, the media byte and the end mark are there
+    bool saysWide = false; ///< the fields are FAT32's
+    std::uint32_t state = 0;
+
+    explicit Boot(std::span<const std::byte> bytes)
+    {
+        const auto u8 = [&](std::size_t at) { return std::to_integer<std::uint32_t>(bytes[at]); };
+        const auto u16 = [&](std::size_t at) { return littleEndian<std::uint16_t>(bytes, at); };
+        const auto u32 = [&](std::size_t at) { return littleEndian<std::uint32_t>(bytes, at); };
+        sector = u16(11);
+        perCluster = u8(13);
+        reserved = u16(14);
+        fats = u8(16);
+        rootBytes = Bytes{u16(17)} * 32;
+        sectors = u16(19) != 0 ? u16(19) : u32(32);
+        fatSectors = u16(22) != 0 ? u16(22) : u32(36);
+        sectorsBefore = u32(28);
+        marked = (u8(0) == 0xeb || u8(0) == 0xe9) && u8(21) >= 0xf0 && u16(510) == 0xaa55;
+        saysWide = u16(22) == 0 && rootBytes == 0;
+        state = u8(saysWide ? 65 : 37);
+    }
+
+    [[nodiscard]] bool sane() const
+    {
+        return marked && std::has_single_bit(sector) && sector >= 512 && sector <= 4096
+            && std::has_single_bit(perCluster) && reserved != 0 && fats >= 1 && fats <= 2 && fatSectors != 0
+            && rootBytes % sector == 0;
+    }
+};
+
+std::expected<Shape, UsedDoubt> readShape(std::span<const std::byte> bytes, Bytes size,
                                           std::uint64_t startSector)
 {
-    const auto u8 = [&](std::size_t at) { return std::to_integer<std::uint32_t>(boot[at]); };
-    const auto u16 = [&](std::size_t at) { return littleEndian<std::uint16_t>(boot, at); };
-    const auto u32 = [&](std::size_t at) { return littleEndian<std::uint32_t>(boot, at); };
-    Shape shape{.sector = u16(11), .fats = u8(16)};
-    const Bytes perCluster = u8(13);
-    const Bytes reserved = u16(14);
-    const Bytes rootBytes = Bytes{u16(17)} * 32;
-    const Bytes sectors = u16(19) != 0 ? u16(19) : u32(32);
-    const Bytes fatSectors = u16(22) != 0 ? u16(22) : u32(36);
-    const bool jumps = u8(0) == 0xeb || u8(0) == 0xe9;
-    if (!jumps || u16(510) != 0xaa55 || !std::has_single_bit(shape.sector) || shape.sector < 512
-        || shape.sector > 4096 || !std::has_single_bit(perCluster) || reserved == 0 || shape.fats < 1
-        || shape.fats > 2 || fatSectors == 0 || rootBytes % shape.sector != 0 || u8(21) < 0xf0) {
+    const Boot boot(bytes);
+    if (!boot.sane()) {
         return odd();
     }
     // What a BIOS adds to find the partition: 0 from tools that format a file.
-    if (u32(28) != 0 && u32(28) * (shape.sector / 512) != startSector) {
+    if (boot.sectorsBefore != 0 && boot.sectorsBefore * (boot.sector / 512) != startSector) {
         return odd();
     }
-    shape.cluster = perCluster * shape.sector;
-    shape.fatAt = reserved * shape.sector;
-    shape.fatSize = fatSectors * shape.sector;
-    shape.dataAt = shape.fatAt + shape.fats * shape.fatSize + rootBytes;
-    shape.end = sectors * shape.sector;
+    Shape shape{.sector = boot.sector, .fats = boot.fats};
+    shape.cluster = boot.perCluster * shape.sector;
+    shape.fatAt = boot.reserved * shape.sector;
+    shape.fatSize = boot.fatSectors * shape.sector;
+    shape.dataAt = shape.fatAt + shape.fats * shape.fatSize + boot.rootBytes;
+    shape.end = boot.sectors * shape.sector;
     if (shape.end > size || shape.dataAt >= shape.end) {
         return odd();
     }
@@ -89,18 +120,19 @@ std::expected<Shape, UsedDoubt> readShape(std::span<const std::byte> boot, Bytes
     }
     shape.clusters = static_cast<std::uint32_t>(clusters);
     shape.bits = clusters < kLeastClusters16 ? 12 : clusters < kLeastClusters32 ? 16 : 32;
-    const bool saysWide = u16(22) == 0 && rootBytes == 0;
-    if (shape.clusters == 0 || saysWide != (shape.bits == 32)
+    if (shape.clusters == 0 || boot.saysWide != (shape.bits == 32)
         || (clusters + 2) * shape.bits > shape.fatSize * 8) {
         return odd();
     }
-    if (saysWide) {
-        if (const auto doubt = readWide(boot, shape)) {
+    if (boot.saysWide) {
+        if (const auto doubt = readWide(bytes, shape)) {
             return std::unexpected(*doubt);
         }
     }
-    const std::uint32_t state = u8(saysWide ? 65 : 37);
-    return (state & 3U) == 0 ? std::expected<Shape, UsedDoubt>(shape) : std::unexpected(UsedDoubt::NotClean);
+    if ((boot.state & 3U) != 0) {
+        return std::unexpected(UsedDoubt::NotClean);
+    }
+    return shape;
 }
 
 /// Reads the entries of a FAT one after the other, and compares its mirror as it goes.

@@ -4,18 +4,18 @@
 
 #include "decoder.h"
 
-#include <zlib.h>
+#include <isa-l/igzip_lib.h>
 
 namespace burin {
 
-/// gzip (RFC 1952) with the CRC and length of its trailer checked, and bare deflate, by zlib.
+/// gzip (RFC 1952) with the CRC and length of its trailer checked, and bare deflate, by ISA-L: on one core it
+/// decodes three times what zlib does, and a drive that takes 200 MB/s would wait for zlib.
 class GzipDecoder final : public Decoder
 {
 public:
     enum class Framing { Gzip, Bare };
 
-    [[nodiscard]] static Result<std::unique_ptr<Decoder>> create(Framing framing);
-    ~GzipDecoder() override;
+    explicit GzipDecoder(Framing framing);
 
     [[nodiscard]] Result<DecodeStep> decode(std::span<const std::byte> in, bool inputEnds,
                                             std::span<std::byte> out) override;
@@ -23,10 +23,13 @@ public:
     [[nodiscard]] StreamStart startsStream(std::span<const std::byte> in) const override;
 
 private:
-    explicit GzipDecoder(Framing framing) : m_framing(framing) { }
+    [[nodiscard]] Result<void> readHeader();
+    void giveBack();
 
     Framing m_framing;
-    z_stream m_stream = {};
+    bool m_inHeader = false;
+    isal_gzip_header m_header = {};
+    inflate_state m_state = {};
 };
 
 } // namespace burin

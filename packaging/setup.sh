@@ -22,7 +22,7 @@ burin_place=      # "host" or "root", set by burin_setup
 
 burin_debian_build=(
     g++ cmake ninja-build pkg-config qt6-base-dev qt6-l10n-tools qt6-tools-dev libkf6archive-dev
-    libarchive-dev libudev-dev libblkid-dev libext2fs-dev liblzma-dev libzstd-dev liblz4-dev libbz2-dev zlib1g-dev libssl-dev libxxhash-dev
+    libarchive-dev libudev-dev libblkid-dev libext2fs-dev liblzma-dev libzstd-dev liblz4-dev libbz2-dev zlib1g-dev libisal-dev libssl-dev libxxhash-dev
     e2fsprogs qt6-qpa-plugins qt6-svg-plugins qt6-wayland fonts-inter xkb-data ca-certificates)
 burin_debian_tests=(
     ccache clang libclang-rt-dev clang-format clang-tidy git python3 umockdev libumockdev-dev fuse3 libfuse3-dev dbus
@@ -34,7 +34,7 @@ burin_debian_tests=(
 burin_fedora_build=(
     gcc-c++ cmake ninja-build pkgconf-pkg-config qt6-qtbase-devel qt6-linguist qt6-qtsvg qt6-qtwayland
     kf6-karchive-devel systemd-devel libblkid-devel e2fsprogs-devel xz-devel libzstd-devel bzip2-devel zlib-ng-compat-devel
-    openssl-devel xxhash-devel libarchive-devel lz4-devel e2fsprogs)
+    isa-l-devel openssl-devel xxhash-devel libarchive-devel lz4-devel e2fsprogs)
 burin_fedora_tests=(
     ccache clang compiler-rt clang-tools-extra git python3 umockdev umockdev-devel fuse3 fuse3-devel dbus-daemon
     xorg-x11-server-Xvfb xdotool xwininfo ImageMagick openbox xz zstd bzip2 zip tar util-linux dosfstools mtools bmap-tools procps-ng
@@ -42,7 +42,7 @@ burin_fedora_tests=(
     libasan libubsan libtsan)
 burin_arch_build=(
     gcc cmake ninja pkgconf qt6-base qt6-tools qt6-svg qt6-wayland karchive systemd-libs util-linux-libs xz zstd
-    bzip2 zlib openssl xxhash libarchive lz4 e2fsprogs)
+    bzip2 zlib isa-l openssl xxhash libarchive lz4 e2fsprogs)
 burin_arch_tests=(
     ccache clang compiler-rt git python umockdev fuse3 dbus xorg-server-xvfb xdotool xorg-xwininfo imagemagick openbox zip tar
     util-linux dosfstools mtools procps-ng pigz pbzip2 pixz htslib lz4 lzip 7zip qemu-img android-tools)
