@@ -8,6 +8,7 @@ burin_test(tst_freemap engine burin_engine)
 burin_test(tst_throughput engine burin_engine)
 # image side
 burin_test(tst_compressedsource engine burin_engine BZip2::BZip2 PkgConfig::LZ4 PkgConfig::LZMA PkgConfig::ZSTD PkgConfig::ZLIB)
+burin_test(tst_gzipdecoder engine burin_engine PkgConfig::ISAL PkgConfig::ZLIB)
 burin_test(tst_unwrap engine burin_engine)
 burin_test(tst_httpsource engine burin_engine Qt6::Network)
 burin_test(tst_imageprobe engine burin_engine PkgConfig::ZLIB)
