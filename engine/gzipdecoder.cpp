@@ -15,8 +15,7 @@ constexpr std::uint32_t kReservedFlags = 0xe0; ///< RFC 1952, 2.3.1.2: must be z
 
 std::uint32_t clampSize(std::size_t size)
 {
-    return static_cast<std::uint32_t>(
-        std::min<std::size_t>(size, std::numeric_limits<std::uint32_t>::max()));
+    return static_cast<std::uint32_t>(std::min<std::size_t>(size, std::numeric_limits<std::uint32_t>::max()));
 }
 
 std::unexpected<FlashError> corrupt(int result)
@@ -85,8 +84,8 @@ Result<void> GzipDecoder::readHeader()
     return {};
 }
 
-/// Bare deflate has no trailer that would take up the up to 8 bytes that ISA-L reads ahead. They are from this
-/// call's input: a call that left room in its output ended with bits of the stream only.
+/// Bare deflate has no trailer that would take up the up to 8 bytes that ISA-L reads ahead. They are from
+/// this call's input: a call that left room in its output ended with bits of the stream only.
 void GzipDecoder::giveBack()
 {
     const auto ahead = static_cast<std::uint32_t>(std::max(m_state.read_in_length, 0)) / 8;
