@@ -15,6 +15,15 @@ Bytes ChunkView::imageBytesIn(std::span<const Range> ranges) const
     return totalLength(partsWithin(ranges, {.offset = offset, .length = imageBytes}));
 }
 
+std::vector<DigestKind> digestKinds(const FlashPlan& plan)
+{
+    auto kinds = kindsOf(plan.sums);
+    if (plan.sha256 && !std::ranges::contains(kinds, DigestKind::Sha256)) {
+        kinds.push_back(DigestKind::Sha256);
+    }
+    return kinds;
+}
+
 ChunkPipeline::ChunkPipeline(const FlashPlan& plan, ImageSource& source, BlockDevice& device,
                              JobMonitor& monitor)
     : m_plan(plan), m_source(source), m_device(device), m_monitor(monitor), m_rangeSums(plan.used),
@@ -110,10 +119,7 @@ void ChunkPipeline::choose(ChunkView& view)
 
 Result<void> ChunkPipeline::readFirst()
 {
-    auto kinds = kindsOf(m_plan.sums);
-    if (m_plan.sha256 && !std::ranges::contains(kinds, DigestKind::Sha256)) {
-        kinds.push_back(DigestKind::Sha256);
-    }
+    const auto kinds = m_source.takesDigests() ? std::vector<DigestKind>() : digestKinds(m_plan);
     auto digests = DigestSet::create(kinds);
     if (!digests) {
         return std::unexpected(std::move(digests.error()));
@@ -247,7 +253,7 @@ Result<std::vector<DigestResult>> ChunkPipeline::digests()
     if (auto complete = m_rangeSums.finish(); !complete) {
         return std::unexpected(complete.error());
     }
-    return m_digests.results();
+    return m_source.takesDigests() ? m_source.digests() : m_digests.results();
 }
 
 } // namespace burin

@@ -42,6 +42,7 @@ enum class ErrorCode {
     ServiceMissing,
     DriveChanged,
     DriveGone,
+    DriveTooSlow, ///< for the others, with an image that can be read only once
     WriteFailed,
     FlushFailed,
     ReadBackFailed,

@@ -66,6 +66,18 @@ Result<std::vector<DigestResult>> digestFile(const ImageFile& file, std::span<co
 
 FileDigester::FileDigester(std::vector<DigestKind> kinds) : m_kinds(std::move(kinds)) { }
 
+std::optional<std::vector<DigestResult>> FileDigester::results() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_results;
+}
+
+void FileDigester::keep(std::optional<std::vector<DigestResult>> results)
+{
+    const std::scoped_lock lock(m_mutex);
+    m_results = std::move(results);
+}
+
 Result<void> FileDigester::restart()
 {
     auto digests = DigestSet::create(m_kinds);
@@ -73,7 +85,7 @@ Result<void> FileDigester::restart()
         return std::unexpected(std::move(digests.error()));
     }
     m_digests = std::move(*digests);
-    m_results.reset();
+    keep({});
     return {};
 }
 
@@ -83,7 +95,7 @@ Result<void> FileDigester::readAll(const ImageFile& file, const std::stop_token&
     if (!results) {
         return std::unexpected(std::move(results.error()));
     }
-    m_results = std::move(*results);
+    keep(std::move(*results));
     return {};
 }
 
@@ -93,7 +105,7 @@ Result<void> FileDigester::finish()
     if (!results) {
         return std::unexpected(std::move(results.error()));
     }
-    m_results = std::move(*results);
+    keep(std::move(*results));
     return {};
 }
 

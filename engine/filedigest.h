@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -31,8 +32,8 @@ class FileDigester
 public:
     explicit FileDigester(std::vector<DigestKind> kinds);
 
-    /// Set once the whole file has passed.
-    [[nodiscard]] const std::optional<std::vector<DigestResult>>& results() const { return m_results; }
+    /// Set once the whole file has passed. From any thread.
+    [[nodiscard]] std::optional<std::vector<DigestResult>> results() const;
 
     /// From the beginning again.
     [[nodiscard]] Result<void> restart();
@@ -42,8 +43,11 @@ public:
     [[nodiscard]] Result<void> readAll(const ImageFile& file, const std::stop_token& stop);
 
 private:
+    void keep(std::optional<std::vector<DigestResult>> results);
+
     std::vector<DigestKind> m_kinds;
     DigestSet m_digests;
+    mutable std::mutex m_mutex;
     std::optional<std::vector<DigestResult>> m_results;
 };
 

@@ -37,6 +37,9 @@ struct FlashPlan {
     Bytes threadingMemory = kSmallThreadingMemory; ///< for unpacking in several threads, see openImage()
 };
 
+/// The digests of the image that such a job needs.
+[[nodiscard]] std::vector<DigestKind> digestKinds(const FlashPlan& plan);
+
 /// Ways in which a person ends a job, or a part of it, early.
 struct FlashControl {
     std::stop_token cancel;

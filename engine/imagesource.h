@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "digest.h"
 #include "error.h"
 #include "units.h"
 
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace burin {
 
@@ -36,6 +38,12 @@ public:
     [[nodiscard]] virtual Result<void> checkUnchanged() const { return {}; }
     /// Ends a read() that waits for a network or a pipe, and all later ones, soon. From any thread.
     virtual void interrupt() noexcept { }
+
+    /// Whether the source takes the image's digests itself, so that who reads it need not.
+    [[nodiscard]] virtual bool takesDigests() const { return false; }
+    /// Those digests, once, after read() has said the end. Errors: Internal; ImageChanged if the image was
+    /// read twice and was not the same.
+    [[nodiscard]] virtual Result<std::vector<DigestResult>> digests() { return {}; }
 };
 
 } // namespace burin

@@ -39,8 +39,9 @@ Result<void> Job::prepare()
         return failure(ErrorCode::ImageTooLarge);
     }
     // Of a container the file's digest is known already: one that is for the file decides at once.
-    if (m_plan.fileDigester && m_plan.fileDigester->results()) {
-        const auto early = judgeSums(m_plan.sums, *m_plan.fileDigester->results(), {}, m_plan.imagePath);
+    const auto ofFile = m_plan.fileDigester ? m_plan.fileDigester->results() : std::nullopt;
+    if (ofFile) {
+        const auto early = judgeSums(m_plan.sums, *ofFile, {}, m_plan.imagePath);
         if (early && !early->matches && isSumOfFile(early->sum, m_plan.imagePath)) {
             m_report.sum = early;
             return failure(ErrorCode::ImageCorrupt, std::string(nameOf(early->sum.kind)) + " sum");
@@ -69,10 +70,8 @@ Result<void> Job::takeDigests()
             m_report.sha256 = digest.hex;
         }
     }
-    std::span<const DigestResult> ofFile;
-    if (m_plan.fileDigester && m_plan.fileDigester->results()) {
-        ofFile = *m_plan.fileDigester->results();
-    }
+    const auto ofFile = (m_plan.fileDigester ? m_plan.fileDigester->results() : std::nullopt)
+                            .value_or(std::vector<DigestResult>());
     m_report.sum =
         m_plan.sums.empty() ? m_plan.sum : judgeSums(m_plan.sums, ofFile, *ofImage, m_plan.imagePath);
     if (m_report.sum && !m_report.sum->matches) {

@@ -3,6 +3,7 @@
 burin_test(tst_flashjob engine burin_engine)
 burin_test(tst_flashstate engine burin_engine)
 burin_test(tst_usedblocks engine burin_engine)
+burin_test(tst_sharedsource engine burin_engine)
 burin_test(tst_bmapfile engine burin_engine)
 burin_test(tst_freemap engine burin_engine)
 burin_test(tst_throughput engine burin_engine)

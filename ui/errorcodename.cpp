@@ -9,14 +9,15 @@ namespace burin {
 namespace {
 
 // In the order of ErrorCode; a test compares the ends.
-constexpr std::array kNames{
-    "ImageUnreadable",  "ImageEmpty",     "ImageFormatUnknown", "ImageUnsupported", "ImageNoMember",
-    "ImageEncrypted",   "ImageTruncated", "ImageCorrupt",       "ImageNeedsMemory", "ImageChanged",
-    "BlockMapBad",      "ImageTooLarge",  "ImageGrewPastDrive", "DriveNotFound",    "DriveAmbiguous",
-    "DriveIsPartition", "DriveNotADrive", "DriveIsSystem",      "DriveHoldsImage",  "DriveProtected",
-    "DriveBusy",        "DriveNoMedium",  "DriveReadOnly",      "DriveNoDirectIo",  "AuthDismissed",
-    "AuthDenied",       "AuthNoAgent",    "ServiceMissing",     "DriveChanged",     "DriveGone",
-    "WriteFailed",      "FlushFailed",    "ReadBackFailed",     "VerifyMismatch",   "Internal"};
+constexpr std::array kNames{"ImageUnreadable",    "ImageEmpty",     "ImageFormatUnknown", "ImageUnsupported",
+                            "ImageNoMember",      "ImageEncrypted", "ImageTruncated",     "ImageCorrupt",
+                            "ImageNeedsMemory",   "ImageChanged",   "BlockMapBad",        "ImageTooLarge",
+                            "ImageGrewPastDrive", "DriveNotFound",  "DriveAmbiguous",     "DriveIsPartition",
+                            "DriveNotADrive",     "DriveIsSystem",  "DriveHoldsImage",    "DriveProtected",
+                            "DriveBusy",          "DriveNoMedium",  "DriveReadOnly",      "DriveNoDirectIo",
+                            "AuthDismissed",      "AuthDenied",     "AuthNoAgent",        "ServiceMissing",
+                            "DriveChanged",       "DriveGone",      "DriveTooSlow",       "WriteFailed",
+                            "FlushFailed",        "ReadBackFailed", "VerifyMismatch",     "Internal"};
 static_assert(kNames.size() == static_cast<std::size_t>(ErrorCode::Internal) + 1);
 
 } // namespace

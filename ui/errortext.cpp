@@ -95,6 +95,9 @@ constexpr auto kEntries = std::to_array<Entry>({
      W("The drive there now is not the “{drive}” that you chose. Choose it again.")},
     {ErrorCode::DriveGone, W("The drive was removed"),
      W("“{drive}” disappeared at {place}. Plug it in again and start over.")},
+    {ErrorCode::DriveTooSlow, W("The drive was too slow for the others"),
+     W("“{drive}” fell behind at {place}, and what comes through a pipe can't be read again. Save the "
+       "image as a file, or write this drive alone.")},
     {ErrorCode::WriteFailed, W("Writing failed"),
      W("“{drive}” reported an error at {place} ({reason}). It may be worn out: try another port, "
        "reader or drive.")},
